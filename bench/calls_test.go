@@ -1,0 +1,96 @@
+package bench_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/ambit-dev/ambit/bench/internal/side"
+	"github.com/ambit-dev/ambit/bench/internal/wire"
+)
+
+// caller is one side of the benchmarks of whole calls: a handler, and the
+// exchange that asks it for the workload in its own form.
+type caller struct {
+	name     string
+	handler  func() http.Handler
+	exchange *wire.Exchange
+}
+
+func httpCallers() []caller {
+	return []caller{
+		{"huma", side.Huma, wire.BareCall(side.HumaPath)},
+		{"empty", side.Empty, &wire.Exchange{Path: "/"}},
+	}
+}
+
+func mcpCallers() []caller {
+	call := wire.ToolCall("/mcp", side.ToolName)
+	return []caller{
+		{"mcpgo", side.MCPGo, call},
+		{"gosdk", side.GoSDK, call},
+		{"empty", side.Empty, &wire.Exchange{Path: call.Path, Header: call.Header, Body: call.Body}},
+	}
+}
+
+const (
+	catalogSize = 10_000
+	pageSize    = 100
+)
+
+func listCallers() []caller {
+	list := wire.ToolList("/mcp", pageSize)
+	return []caller{
+		{"mcpgo", func() http.Handler { return side.MCPGoCatalog(catalogSize, pageSize) }, list},
+		{"gosdk", func() http.Handler { return side.GoSDKCatalog(catalogSize, pageSize) }, list},
+	}
+}
+
+// BenchmarkHTTPCall is a whole call over HTTP, through the recorder: request,
+// decoding, checks, the operation, the answer.
+func BenchmarkHTTPCall(b *testing.B) { benchmarkCallers(b, httpCallers()) }
+
+// BenchmarkMCPCall is a whole tools/call in revision 2026-07-28, through the
+// recorder, with input and output checked.
+func BenchmarkMCPCall(b *testing.B) { benchmarkCallers(b, mcpCallers()) }
+
+// BenchmarkListPage is the first page of 100 out of 10,000 tools, through the
+// recorder.
+func BenchmarkListPage(b *testing.B) { benchmarkCallers(b, listCallers()) }
+
+func TestHTTPCall(t *testing.T) { testCallers(t, httpCallers()) }
+
+func TestMCPCall(t *testing.T) { testCallers(t, mcpCallers()) }
+
+func TestListPage(t *testing.T) { testCallers(t, listCallers()) }
+
+func benchmarkCallers(b *testing.B, callers []caller) {
+	for _, c := range callers {
+		b.Run(c.name, func(b *testing.B) {
+			handler := c.handler()
+			if err := c.exchange.Try(handler); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				recorder := httptest.NewRecorder()
+				handler.ServeHTTP(recorder, c.exchange.Request())
+				if recorder.Code != http.StatusOK {
+					b.Fatalf("status %d", recorder.Code)
+				}
+			}
+		})
+	}
+}
+
+func testCallers(t *testing.T, callers []caller) {
+	t.Parallel()
+	for _, c := range callers {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if err := c.exchange.Try(c.handler()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
