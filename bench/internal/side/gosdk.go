@@ -14,10 +14,12 @@ import (
 
 // GoSDK returns the official SDK with a typed tool, without sessions, answering
 // in JSON. Typed tools validate both ways.
-func GoSDK() http.Handler {
+func GoSDK() http.Handler { return goSDKHandler(newGoSDK()) }
+
+func newGoSDK() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: serverName, Version: serverVersion}, nil)
 	newGoSDKTools().add(s, ToolName)
-	return goSDKHandler(s)
+	return s
 }
 
 // GoSDKCatalog returns the official SDK with count tools that are listed in

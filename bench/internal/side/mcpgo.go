@@ -12,13 +12,17 @@ import (
 
 // MCPGo returns mcp-go without sessions, with inputs and outputs validated.
 func MCPGo() http.Handler {
+	return server.NewStreamableHTTPServer(newMCPGo(), server.WithStateLess(true))
+}
+
+func newMCPGo() *server.MCPServer {
 	s := server.NewMCPServer(serverName, serverVersion,
 		server.WithToolCapabilities(false),
 		server.WithInputSchemaValidation(),
 		server.WithOutputSchemaValidation(),
 	)
 	addMCPGo(s, ToolName)
-	return server.NewStreamableHTTPServer(s, server.WithStateLess(true))
+	return s
 }
 
 // MCPGoCatalog returns mcp-go with count tools that are listed in pages of size.
