@@ -1,0 +1,69 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain lets the test binary be started again as a server, as the program
+// does with itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "-serve" {
+		main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestRun(t *testing.T) {
+	p := plan{sides: sideNames(), connections: 4, requests: 16, rounds: 2, limit: time.Hour}
+	var out strings.Builder
+	if err := run(t.Context(), "", p, nil, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range sideNames() {
+		if !strings.Contains(out.String(), name) {
+			t.Errorf("the table has no row for %s:\n%s", name, out.String())
+		}
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	good := plan{sides: []string{"empty"}, connections: 1, requests: 1, rounds: 1, limit: time.Hour}
+	for name, change := range map[string]func(*plan){
+		"no connections":                  func(p *plan) { p.connections = 0 },
+		"fewer requests than connections": func(p *plan) { p.connections = 2 },
+		"no rounds":                       func(p *plan) { p.rounds = 0 },
+		"no time":                         func(p *plan) { p.limit = 0 },
+		"unknown side":                    func(p *plan) { p.sides = []string{"nobody"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := good
+			change(&p)
+			var out strings.Builder
+			if err := run(t.Context(), "", p, nil, &out); err == nil {
+				t.Errorf("the plan is accepted:\n%s", out.String())
+			}
+		})
+	}
+}
+
+func TestServeSideEndsWithItsInput(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	if err := run(t.Context(), "empty", plan{}, strings.NewReader("\n\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Fields(out.String())
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "127.0.0.1:") {
+		t.Errorf("got %q, want an address on loopback and two figures", lines)
+	}
+}
