@@ -1,0 +1,142 @@
+package ambit
+
+import (
+	"context"
+	"slices"
+)
+
+// refusal is why a principal may not reach a capability; the zero refusal is
+// none. It is a value because a listing makes many and sends none.
+type refusal struct {
+	code    Code
+	message string
+	cause   error
+}
+
+func (r refusal) refused() bool { return r.code != "" }
+
+// hides reports whether a refusal keeps a capability out of a listing. Any
+// other refusal is a failure of the listing itself.
+func (r refusal) hides() bool {
+	switch r.code {
+	case CodeNotFound, CodeUnauthenticated, CodeForbidden, CodeInsufficientScope, CodeAgentRequired:
+		return true
+	}
+	return false
+}
+
+// verdicts remembers what the policy said, by permission, for one page of one
+// listing. A nil map asks every time.
+type verdicts map[int]refusal
+
+// Admit checks whether the run's principal may reach a capability on the run's
+// surface: exposure, kind of caller, permission, the Authorize hook, scopes. The
+// name is the tool name on surfaces that use it, see [Request]. Admit has no
+// side effect; calls, listings and challenges all use it, so that what
+// can be listed is what can be called. The error is what a call would answer.
+func (r *Run) Admit(ctx context.Context, name string) error {
+	if r == nil {
+		return &Error{Code: CodeUnauthenticated}
+	}
+	if r.err != nil {
+		return r.err
+	}
+	e := r.app.lookup(r.surface, name)
+	if e == nil {
+		return unknown(name)
+	}
+	if refused := r.app.admit(ctx, r, e, false, nil); refused.refused() {
+		return r.app.refuse(e, name, refused)
+	}
+	return nil
+}
+
+// admit is the one check of rights. nested says that a handler is the caller,
+// for which exposure does not matter.
+func (a *App) admit(ctx context.Context, run *Run, e *entry, nested bool, known verdicts) refusal {
+	spec := &e.contract.spec
+	if !nested && !run.surface.open() && !spec.Expose.Has(run.surface) {
+		return refusal{code: CodeNotFound}
+	}
+	if len(spec.Callers) > 0 && !slices.Contains(spec.Callers, run.principal.Kind) {
+		return a.denied(run, "This is not for callers of your kind ("+run.principal.Kind.String()+").")
+	}
+	permitted, ok := known[e.permission]
+	if !ok {
+		permitted = a.permitted(ctx, run, spec.Permission)
+		if known != nil {
+			known[e.permission] = permitted
+		}
+	}
+	if permitted.refused() {
+		return permitted
+	}
+	if a.options.Authorize != nil {
+		if message := a.options.Authorize(ctx, e.public, &run.principal); message != "" {
+			return a.denied(run, message)
+		}
+	}
+	if !run.principal.Unscoped {
+		for _, scope := range spec.Scopes {
+			if !slices.Contains(run.principal.Scopes, scope) {
+				return refusal{code: CodeInsufficientScope}
+			}
+		}
+	}
+	return refusal{}
+}
+
+// permitted asks the policy.
+func (a *App) permitted(ctx context.Context, run *Run, permission string) refusal {
+	switch permission {
+	case Public:
+		return refusal{}
+	case Authenticated:
+		if run.principal.Anonymous() {
+			return refusal{code: CodeUnauthenticated}
+		}
+		return refusal{}
+	}
+	ok, err := a.policy.Allow(ctx, &run.principal, permission)
+	switch {
+	case err != nil:
+		return refusal{code: CodeUnavailable, cause: err}
+	case !ok && a.options.HideForbidden && !run.principal.Anonymous():
+		return refusal{code: CodeNotFound}
+	case !ok:
+		return a.denied(run, "")
+	}
+	return refusal{}
+}
+
+// denied is forbidden, or unauthenticated for a caller who may yet say who it
+// is.
+func (a *App) denied(run *Run, message string) refusal {
+	if run.principal.Anonymous() {
+		return refusal{code: CodeUnauthenticated}
+	}
+	return refusal{code: CodeForbidden, message: message}
+}
+
+// refuse makes the error of a refusal.
+func (a *App) refuse(e *entry, name string, r refusal) *Error {
+	switch r.code {
+	case CodeNotFound:
+		return unknown(name)
+	case CodeInsufficientScope:
+		return &Error{
+			Code: r.code, Message: "Your credential's scopes do not cover this call.",
+			Hint: "Obtain a credential with the scopes listed.", Scopes: slices.Clone(e.contract.spec.Scopes),
+		}
+	}
+	return (&Error{Code: r.code, Message: r.message, cause: r.cause}).completed(a.errorOptions())
+}
+
+// unknown is the answer for a name that does not exist and for one that the
+// caller may not know of.
+func unknown(name string) *Error {
+	if len(name) > maxName {
+		name = name[:maxName]
+	}
+	return &Error{Code: CodeNotFound, Message: "There is no capability " + quoteName(name) + " here."}
+}

@@ -1,0 +1,219 @@
+package ambit
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ambit-dev/ambit/schema"
+)
+
+// Bounds that hold unless [Options] or a [Spec] say otherwise.
+const (
+	DefaultMaxInput  = 1 << 20             // bytes of one input
+	DefaultMaxResult = 1 << 20             // bytes of one result
+	DefaultDeadline  = 30 * time.Second    // from the start of the handler
+	DefaultDepth     = schema.DefaultDepth // nesting of one input
+	MaxCallDepth     = 16                  // calls within calls
+)
+
+// Options are what an application says once. The zero value of every field but
+// Name is the safe choice; what cannot work is reported by [App.Freeze].
+type Options struct {
+	// Name is the application's name, as agents see it. Required.
+	Name string
+	// Title is its name for people. Empty: Name.
+	Title string
+	// Version is the application's version. Empty: "0.0.0".
+	Version string
+	// Instructions tell an agent in a few sentences what the application is
+	// for and how its capabilities go together.
+	Instructions string
+	// Policy decides who holds which permission. Nil: a principal holds
+	// exactly the permissions that it lists.
+	Policy Policy
+	// Authorize is a second rule beside permission, over the whole contract
+	// and the principal; it runs for calls and listings alike and must change
+	// nothing. A message that is not empty refuses and is sent to the caller.
+	// Nil: no such rule.
+	Authorize func(ctx context.Context, c AnyContract, p *Principal) (refusal string)
+	// HideForbidden answers a capability whose permission the caller lacks as
+	// if it did not exist.
+	HideForbidden bool
+	// Middleware runs around every handler, outermost first.
+	Middleware []Middleware
+	// Observers see every call, in order.
+	Observers []Observer
+	// Logger takes messages for the operator. Nil: slog.Default().
+	Logger *slog.Logger
+	// MaxInput and MaxResult bound inputs and results in bytes, MaxDepth the
+	// nesting of an input, Deadline the time of a handler. Zero: the defaults
+	// above.
+	MaxInput, MaxResult, MaxDepth int
+	Deadline                      time.Duration
+	// SupportContact is whom callers are told to turn to.
+	SupportContact string
+	// Development adds the text of handler errors and the faults of invalid
+	// outputs to answers. It is refused for anyone who is not on the same
+	// machine.
+	Development bool
+}
+
+// App is an application's set of capabilities. Make one with [New], add
+// capabilities, then serve it; the set is fixed from then on. Methods are safe
+// for concurrent use, except that Add must be done before anything else starts.
+type App struct {
+	options   Options
+	policy    Policy
+	logger    *slog.Logger
+	observers []Observer
+	seal      cipher.AEAD   // seals cursors; a key of this process
+	ids       atomic.Uint64 // last ID given out
+
+	mu          sync.Mutex // guards registration
+	frozen      atomic.Bool
+	freeze      error // what Freeze found; set before frozen
+	entries     []*entry
+	byName      map[string]*entry
+	byTool      map[string]*entry
+	permissions []string // the distinct permissions; an entry holds its index
+}
+
+// New returns an application without capabilities. It does no I/O and does not
+// fail: a mistake in the options is reported by [App.Freeze].
+func New(options Options) *App {
+	a := &App{options: options, policy: options.Policy, logger: options.Logger}
+	a.options.Middleware = slices.Clone(options.Middleware)
+	a.observers = slices.Clone(options.Observers)
+	if a.policy == nil {
+		a.policy = listed{}
+	}
+	if a.logger == nil {
+		a.logger = slog.Default()
+	}
+	if a.options.Title == "" {
+		a.options.Title = a.options.Name
+	}
+	if a.options.Version == "" {
+		a.options.Version = "0.0.0"
+	}
+	a.options.MaxInput = orDefault(options.MaxInput, DefaultMaxInput)
+	a.options.MaxResult = orDefault(options.MaxResult, DefaultMaxResult)
+	a.options.MaxDepth = orDefault(options.MaxDepth, DefaultDepth)
+	a.options.Deadline = orDefault(options.Deadline, DefaultDeadline)
+	a.byName, a.byTool = map[string]*entry{}, map[string]*entry{}
+	var random [40]byte
+	_, _ = rand.Read(random[:]) // crypto/rand.Read never fails (Go 1.24)
+	a.ids.Store(binary.LittleEndian.Uint64(random[32:]))
+	if block, err := aes.NewCipher(random[:32]); err == nil {
+		a.seal, _ = cipher.NewGCMWithRandomNonce(block)
+	}
+	return a
+}
+
+func orDefault[T int | time.Duration](value, otherwise T) T {
+	if value == 0 {
+		return otherwise
+	}
+	return value
+}
+
+// Freeze ends registration and checks the options and what needs the whole
+// application. Serving calls it; calling it again returns the same answer. An
+// application whose Freeze failed answers every call with CodeUnavailable.
+func (a *App) Freeze() error {
+	if a.frozen.Load() {
+		return a.freeze
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.frozen.Load() {
+		return a.freeze
+	}
+	slices.SortFunc(a.entries, func(x, y *entry) int {
+		if x.contract.spec.Name < y.contract.spec.Name {
+			return -1
+		}
+		return 1
+	})
+	for i, e := range a.entries {
+		e.position = i
+	}
+	a.freeze = a.check()
+	a.frozen.Store(true)
+	return a.freeze
+}
+
+// check finds what is wrong with the application as a whole.
+func (a *App) check() error {
+	var faults []error
+	o := a.options
+	if o.Name == "" {
+		faults = append(faults, errors.New("ambit: Options.Name is missing: give the application a name"))
+	}
+	for _, bound := range [...]struct {
+		name  string
+		value int64
+	}{{"MaxInput", int64(o.MaxInput)}, {"MaxResult", int64(o.MaxResult)}, {"MaxDepth", int64(o.MaxDepth)}, {"Deadline", int64(o.Deadline)}} {
+		if bound.value < 0 {
+			faults = append(faults, fmt.Errorf("ambit: Options.%s is negative: leave it zero for the default", bound.name))
+		}
+	}
+	if fault := middlewareFault(o.Middleware); fault != "" {
+		faults = append(faults, errors.New("ambit: Options.Middleware: "+fault))
+	}
+	if slices.Contains(a.observers, nil) {
+		faults = append(faults, errors.New("ambit: Options.Observers holds nil: leave it out"))
+	}
+	for _, e := range a.entries {
+		if e.contract.spec.Effect == Destructive && e.contract.spec.Expose.Has(MCP) {
+			faults = append(faults, fmt.Errorf("ambit: capability %q is destructive and exposed on MCP, which needs approvals by a person, "+
+				"and this application has none: remove ambit.MCP from its Expose", e.contract.spec.Name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Name returns [Options.Name].
+func (a *App) Name() string { return a.options.Name }
+
+// Title returns [Options.Title], or the name where none was given.
+func (a *App) Title() string { return a.options.Title }
+
+// Version returns [Options.Version], or "0.0.0".
+func (a *App) Version() string { return a.options.Version }
+
+// Instructions returns [Options.Instructions].
+func (a *App) Instructions() string { return a.options.Instructions }
+
+// SupportContact returns [Options.SupportContact].
+func (a *App) SupportContact() string { return a.options.SupportContact }
+
+// Development reports [Options.Development].
+func (a *App) Development() bool { return a.options.Development }
+
+// Logger returns where messages for the operator go. It is never nil.
+func (a *App) Logger() *slog.Logger { return a.logger }
+
+// Capabilities returns the contracts of all capabilities in the order of their
+// names, whoever may call them: for start-up tables and inspection, not for
+// callers. It freezes the application.
+func (a *App) Capabilities() []AnyContract {
+	_ = a.Freeze()
+	contracts := make([]AnyContract, len(a.entries))
+	for i, e := range a.entries {
+		contracts[i] = e.public
+	}
+	return contracts
+}
+
+func (a *App) nextID() ID { return ID(a.ids.Add(1)) }

@@ -1,0 +1,63 @@
+package ambit
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"time"
+)
+
+// event is what is known of a call when it starts.
+func (c *Call) event(began time.Time) Event {
+	event := Event{
+		Surface: c.surface, Via: c.run.surface, Run: c.run.id, Call: c.id, Request: c.run.request,
+		Principal: c.run.key, Tenant: c.run.principal.Tenant, Kind: c.run.principal.Kind, Reason: c.reason, Began: began,
+	}
+	if c.parent != nil {
+		event.Parent = c.parent.id
+	}
+	if c.entry != nil {
+		event.Capability, event.Effect = c.entry.contract.spec.Name, c.entry.contract.spec.Effect
+	}
+	return event
+}
+
+func (a *App) start(ctx context.Context, event Event) context.Context {
+	for _, o := range a.observers {
+		ctx = a.observe(ctx, func(ctx context.Context) context.Context { return o.Start(ctx, event) })
+	}
+	return ctx
+}
+
+// finish tells the observers. A name that turned out to be none for this caller
+// is no label of theirs.
+func (a *App) finish(ctx context.Context, call *Call, event Event, failure *Error) {
+	if len(a.observers) == 0 {
+		return
+	}
+	event.Took, event.Ran = time.Since(event.Began), call.ran
+	event.InputBytes, event.OutputBytes = call.input, call.output
+	if call.entry == nil {
+		event.Capability, event.Effect = "", 0
+	}
+	if failure != nil {
+		event.Code, event.Cause, event.Faults = failure.Code, failure.cause, len(failure.Faults)
+	}
+	for _, o := range a.observers {
+		a.observe(ctx, func(ctx context.Context) context.Context { o.Finish(ctx, event); return ctx })
+	}
+}
+
+// observe calls one observer and contains its panic.
+func (a *App) observe(ctx context.Context, call func(context.Context) context.Context) (observed context.Context) {
+	observed = ctx
+	defer func() {
+		if v := recover(); v != nil {
+			a.logger.ErrorContext(ctx, "observer panicked", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	if made := call(ctx); made != nil {
+		observed = made
+	}
+	return observed
+}

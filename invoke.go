@@ -1,0 +1,339 @@
+package ambit
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Request is one call as a surface hands it over: translated, not judged.
+type Request struct {
+	// Name is the capability's dotted name; on MCP, page tools, assistants and
+	// sandboxes its tool name, with underscores for dots.
+	Name string
+	// Input is the input's JSON text. Empty means {}. It is not kept.
+	Input []byte
+	// Reason is what the caller gives as its reason: one line, cut to 200
+	// characters. It is recorded, shown and never trusted.
+	Reason string
+	// IdempotencyKey is the key that the client chose. Applications without a
+	// record of keyed calls refuse it on everything but reads.
+	IdempotencyKey string
+	// Progress takes what the handler says through [Call.Progress]. Nil:
+	// nobody listens. Calls of it do not overlap, and none comes after Invoke
+	// has returned.
+	Progress func(Progress)
+	// Into is a buffer that the output's JSON is appended to, so that a
+	// surface can write its envelope around it. Nil: a new one.
+	Into []byte
+	// WantText asks for the text form and content as well.
+	WantText bool
+}
+
+// Result is what a successful call gave.
+type Result struct {
+	// Capability is what was called.
+	Capability AnyContract
+	// Buffer is Request.Into with the output appended.
+	Buffer []byte
+	// Output is the output's JSON, a part of Buffer.
+	Output []byte
+	// Text is the capability's own text form, where HasText: what its WithText
+	// gave, or the output itself where that is a string. Otherwise the text
+	// form is Output.
+	Text    string
+	HasText bool
+	// Content is what the capability's WithContent gave.
+	Content []Content
+}
+
+// Invoke makes one call from JSON text, for surfaces. Ctx must come from
+// [App.NewRun] of this run, or from a call within it. Errors are [*Error], and
+// complete: a surface sends them as they are.
+func (r *Run) Invoke(ctx context.Context, request Request) (Result, error) {
+	if r == nil {
+		return Result{}, (&Error{Code: CodeUnauthenticated}).completed(ErrorOptions{})
+	}
+	if RunFromContext(ctx) != r {
+		e := &Error{Code: CodeInternal, cause: errorText("Run.Invoke with a context that is not the run's")}
+		return Result{}, e.completed(r.app.errorOptions())
+	}
+	parent := FromContext(ctx)
+	surface := r.surface
+	if parent != nil {
+		surface = InProcess
+	}
+	result, failure := r.app.invoke(ctx, r, parent, invocation{Request: request, entry: r.app.lookup(surface, request.Name)})
+	if failure != nil {
+		return Result{}, failure
+	}
+	return result, nil
+}
+
+// callTyped is Invoke for Go values: the same pipeline without JSON.
+func callTyped[In, Out any](ctx context.Context, c *Contract[In, Out], in In, options []CallOption) (Out, error) {
+	var none Out
+	run := RunFromContext(ctx)
+	if run == nil {
+		e := &Error{Code: CodeUnauthenticated, Message: "This call belongs to no run.", Hint: "Make the call with a context from App.NewRun."}
+		return none, e
+	}
+	call := invocation{Request: Request{Name: c.c.spec.Name}, typed: true}
+	for _, option := range options {
+		option.apply(&call.Request)
+	}
+	if call.entry = run.app.byName[c.c.spec.Name]; call.entry != nil {
+		if b, ok := call.entry.binding.(*typedBinding[In, Out]); ok {
+			frame := &typedFrame[In, Out]{binding: b, in: in}
+			call.frame = frame
+			if _, failure := run.app.invoke(ctx, run, FromContext(ctx), call); failure != nil {
+				return none, failure
+			}
+			return frame.out, nil
+		}
+		call.foreign = reflect.TypeFor[Contract[In, Out]]()
+	}
+	_, failure := run.app.invoke(ctx, run, FromContext(ctx), call)
+	return none, failure
+}
+
+// invocation is one call on its way through the pipeline.
+type invocation struct {
+	Request
+	entry   *entry       // nil: no such name
+	typed   bool         // the input is in frame already, and the output stays there
+	frame   frame        // set by the input step where typed is false
+	foreign reflect.Type // a typed call through a contract that is not the registered one
+}
+
+// CallOption adjusts one call of [Contract.Call].
+type CallOption interface{ apply(*Request) }
+
+type callOption func(*Request)
+
+func (o callOption) apply(r *Request) { o(r) }
+
+// WithReason gives the one-line reason of a call, for records and for people
+// who are asked about it.
+func WithReason(reason string) CallOption {
+	return callOption(func(r *Request) { r.Reason = reason })
+}
+
+// invoke is the only path to a handler. It surrounds the steps of a call with
+// what must happen whatever the steps do: events, an end, and no panic.
+func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation) (Result, *Error) {
+	began := time.Now()
+	call := &Call{
+		run: run, entry: in.entry, id: a.nextID(), parent: parent, surface: run.surface,
+		reason: oneLine(in.Reason), input: len(in.Input), progress: in.Progress,
+	}
+	if parent != nil {
+		call.depth, call.surface = parent.depth+1, InProcess
+	}
+	call.ctx.call = call
+	event := call.event(began)
+	ctx = a.start(ctx, event)
+	call.ctx.parent = ctx
+	result, failure := a.contain(call, &in)
+	call.end()
+	if failure != nil {
+		failure = a.completeFailure(call, failure)
+	}
+	a.finish(ctx, call, event, failure)
+	return result, failure
+}
+
+// contain runs the steps and turns a panic of anything that they call into an
+// error.
+func (a *App) contain(call *Call, in *invocation) (result Result, failure *Error) {
+	defer func() {
+		if v := recover(); v != nil {
+			result, failure = Result{}, a.panicked(call, v)
+		}
+	}()
+	if failure := a.prepare(call, in); failure != nil {
+		return Result{}, failure
+	}
+	return a.execute(call, in)
+}
+
+// prepare is everything before the handler: nothing in it has an effect.
+func (a *App) prepare(call *Call, in *invocation) *Error {
+	run, e, ctx := call.run, in.entry, call.ctx.parent
+	// 1. Is there anything to do, and for whom?
+	switch err := run.ctx.expired(); {
+	case run.err != nil:
+		return run.err
+	case err != nil:
+		return contextError(err)
+	case ctx.Err() != nil:
+		return contextError(ctx.Err())
+	case in.foreign != nil:
+		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s was called through a contract of other types (%v) than the registered one", in.Name, in.foreign)}
+	}
+	// 2. Admit. What is not for this caller does not exist.
+	refused := refusal{code: CodeNotFound}
+	if e != nil {
+		refused = a.admit(ctx, run, e, call.parent != nil, nil)
+	}
+	if refused.code == CodeNotFound {
+		call.entry = nil
+		return a.suggest(ctx, run, in.Name, unknown(in.Name))
+	}
+	if refused.refused() {
+		return a.refuse(e, in.Name, refused)
+	}
+	if failure := call.nesting(); failure != nil {
+		return failure
+	}
+	// 4. Input.
+	if failure := a.input(call, in); failure != nil {
+		return failure
+	}
+	// 5. The application's rule over the checked values.
+	if in.frame.authorizes() {
+		if failure := a.authorizeInput(call, in.frame); failure != nil {
+			return failure
+		}
+	}
+	// 6. A keyed call: there is no record to look it up in.
+	if in.IdempotencyKey != "" && e.contract.spec.Effect != Read {
+		return &Error{
+			Code: CodeInvalidInput, Message: "This application keeps no record of keyed calls, so it cannot promise that this one runs once.",
+			Hint: "Send the call without an idempotency key.",
+		}
+	}
+	// 7. Gate.
+	return gate(run, e)
+}
+
+// nesting checks a call that a handler makes against the call that it is part
+// of, whose declared effect is the most that may happen.
+func (c *Call) nesting() *Error {
+	switch {
+	case c.parent == nil:
+		return nil
+	case c.depth >= MaxCallDepth:
+		return &Error{
+			Code: CodeBudgetExhausted, Message: fmt.Sprintf("Calls within calls may go %d deep.", MaxCallDepth),
+			cause: fmt.Errorf("%s called by %s at depth %d", c.Capability(), c.parent.Capability(), c.depth),
+		}
+	case c.Effect() > c.parent.Effect():
+		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s declares %s and called %s, which is %s: the outer one must declare at least the inner effect",
+			c.parent.Capability(), c.parent.Effect(), c.Capability(), c.Effect())}
+	}
+	return nil
+}
+
+var emptyInput = []byte("{}")
+
+// input decodes, fills in defaults and checks.
+func (a *App) input(call *Call, in *invocation) *Error {
+	e := in.entry
+	var faults []Fault
+	if in.typed {
+		faults = in.frame.complete(e.contract.in)
+	} else {
+		data := in.Input
+		if len(data) == 0 {
+			data = emptyInput
+		}
+		if len(data) > e.maxInput {
+			return &Error{
+				Code: CodeInputTooLarge, Message: fmt.Sprintf("The input has %d bytes; at most %d are taken.", len(data), e.maxInput),
+				Hint: "Send less in one call.",
+			}
+		}
+		in.frame = e.binding.newFrame()
+		faults = in.frame.decode(e.contract.in, data, a.options.MaxDepth)
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	first := faults[0]
+	return &Error{
+		Code: CodeInvalidInput, Message: faultsMessage(faults), Field: first.Pointer, Allowed: first.Allowed, Faults: faults,
+	}
+}
+
+func (a *App) authorizeInput(call *Call, f frame) *Error {
+	ctx := &callContext{call: call}
+	ctx.parent = call.ctx.parent
+	defer ctx.close()
+	if err := f.authorize(ctx); err != nil {
+		return a.handlerError(call, err)
+	}
+	return nil
+}
+
+// execute runs middleware and handler on the input that was checked, then
+// checks and encodes what they gave.
+func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
+	e, f := in.entry, in.frame
+	// 9. The deadline starts.
+	call.ctx.deadline = time.Now().Add(e.deadline)
+	call.ran = true
+	// 10. Middleware and handler.
+	if len(e.middleware) == 0 {
+		if err := f.handle(&call.ctx); err != nil {
+			return Result{}, a.handlerError(call, err)
+		}
+	} else if err := a.throughMiddleware(call, e, f); err != nil {
+		return Result{}, a.handlerError(call, err)
+	}
+	// 11. Output.
+	result := Result{Capability: e.public}
+	if !in.typed {
+		return a.encode(call, in, result)
+	}
+	if faults := f.checkOutput(e.contract.out); len(faults) > 0 {
+		return Result{}, a.invalidOutput(call, faults)
+	}
+	return result, nil
+}
+
+func (a *App) throughMiddleware(call *Call, e *entry, f frame) error {
+	output, err := chain(&call.ctx, call, e.middleware, func(ctx context.Context) (any, error) {
+		if err := f.handle(ctx); err != nil {
+			return nil, err
+		}
+		return f.output(), nil
+	})
+	if err != nil {
+		return err
+	}
+	if !f.replace(output) {
+		return &Error{Code: CodeInvalidOutput, cause: fmt.Errorf("middleware of %s returned %T", call.Capability(), output)}
+	}
+	return nil
+}
+
+// encode checks and encodes the output, within the size that a result may have.
+func (a *App) encode(call *Call, in *invocation, result Result) (Result, *Error) {
+	e, f := in.entry, in.frame
+	buffer, faults := f.appendOutput(e.contract.out, in.Into)
+	if len(faults) > 0 {
+		return Result{}, a.invalidOutput(call, faults)
+	}
+	result.Buffer, result.Output = buffer, buffer[len(in.Into):]
+	size := len(result.Output)
+	if in.WantText {
+		result.Text, result.HasText = f.text()
+		result.Content = f.content()
+		for i, c := range result.Content {
+			if fault := c.fault(); fault != "" {
+				return Result{}, &Error{Code: CodeInvalidOutput, cause: fmt.Errorf("content %d of %s: %s", i, call.Capability(), fault)}
+			}
+			size += c.size()
+		}
+	}
+	call.output = size
+	if size > e.maxResult {
+		return Result{}, &Error{
+			Code: CodeResultTooLarge, Message: fmt.Sprintf("The result has %d bytes; at most %d are given.", size, e.maxResult),
+			Hint: "Ask for less: a narrower query, a smaller limit.", Executed: call.executed(ExecutedYes),
+		}
+	}
+	return result, nil
+}

@@ -1,0 +1,53 @@
+package ambit
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Middleware wraps the handlers of an application ([Options.Middleware]) or of
+// one capability (WithMiddleware). It runs after every check and before the
+// handler, for calls of every surface, outermost first. It can add to the
+// context, measure, open a transaction, refuse, or replace the output, which is
+// checked again; it cannot change input, principal or capability.
+type Middleware struct {
+	// Name is how listings and errors call it. Required, and unique along one
+	// capability's chain.
+	Name string
+	// Wrap calls next at most once and before it returns, with ctx or a
+	// context made from it, and returns next's output or another of the same
+	// type. A second or late call of next does not run the handler; it fails.
+	// Required. It must be safe for concurrent use.
+	Wrap func(ctx context.Context, call *Call, next Next) (any, error)
+}
+
+// Next runs the rest of a chain of [Middleware] and the handler.
+type Next func(ctx context.Context) (any, error)
+
+// chain runs middleware from index i on, then the handler.
+func chain(ctx context.Context, call *Call, middleware []Middleware, handle Next) (any, error) {
+	if len(middleware) == 0 {
+		return handle(ctx)
+	}
+	var used, closed atomic.Bool
+	next := func(inner context.Context) (any, error) {
+		if closed.Load() || !used.CompareAndSwap(false, true) {
+			return nil, brokenChain(call, middleware[0], "called next more than once, or after it had returned")
+		}
+		if FromContext(inner) != call {
+			return nil, brokenChain(call, middleware[0], "called next with a context that is not the call's own")
+		}
+		return chain(inner, call, middleware[1:], handle)
+	}
+	defer closed.Store(true)
+	return middleware[0].Wrap(ctx, call, next)
+}
+
+func brokenChain(call *Call, m Middleware, what string) *Error {
+	return &Error{Code: CodeInternal, cause: errorText("middleware " + m.Name + " around " + call.Capability() + " " + what)}
+}
+
+// errorText is a constant-like error for causes that only the log shows.
+type errorText string
+
+func (e errorText) Error() string { return string(e) }

@@ -1,0 +1,126 @@
+package ambit
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+)
+
+// ID names a run or a call within the records of one process. It is unique in
+// the process and starts at a random number, so that the records of two
+// processes do not meet.
+type ID uint64
+
+// String returns the ID in base 36.
+func (id ID) String() string { return strconv.FormatUint(uint64(id), 36) }
+
+// Observer sees every call, whatever happens to it: spans, metrics and logs are
+// observers. It must be safe for concurrent use and quick; it runs on the
+// caller's goroutine. A panic in an observer is logged and does not fail the
+// call.
+type Observer interface {
+	// Start is told that a call begins, before anything is decided. The
+	// context that it returns, which must be made from ctx, is the call's own,
+	// so that spans of nested calls nest. Only the first part of the event (see
+	// [Event]) is known.
+	Start(ctx context.Context, e Event) context.Context
+	// Finish is told how the call ended, with the context that Start returned.
+	Finish(ctx context.Context, e Event)
+}
+
+// Event describes one call. It holds no input and no output.
+type Event struct {
+	// Capability is the dotted name. It is empty when the caller asked for a
+	// name that does not exist for it: foreign words are no labels.
+	Capability string
+	// Effect is the capability's effect; zero for an unknown name.
+	Effect Effect
+	// Surface is where the call came in. Nested calls are InProcess.
+	Surface Surface
+	// Via is the surface that the run came in by.
+	Via Surface
+	// Run, Call and Parent tie records together. Parent is zero for a call
+	// that no other call made.
+	Run, Call, Parent ID
+	// Request is the request's id on its surface, if it has one.
+	Request string
+	// Principal is the caller's [Principal.Key]; Tenant and Kind are the
+	// principal's own.
+	Principal, Tenant string
+	Kind              Kind
+	// Reason is the caller's one-line reason, quoted from the caller: data,
+	// not fact.
+	Reason string
+	// Began is when the call started.
+	Began time.Time
+
+	// The rest is known at Finish.
+
+	// Took is how long the call took.
+	Took time.Duration
+	// Code is "" for success.
+	Code Code
+	// Cause is the error as the server knows it, internals included. It must
+	// not reach a caller.
+	Cause error
+	// Faults is how many faults the input or output had.
+	Faults int
+	// Ran reports whether the handler started.
+	Ran bool
+	// InputBytes and OutputBytes are the sizes on the wire; zero for typed
+	// calls in process.
+	InputBytes, OutputBytes int
+}
+
+// LogObserver returns an [Observer] that writes one line per call to logger:
+// success and refusals at debug and info level, faults of the application at
+// error level. A nil logger is slog.Default().
+func LogObserver(logger *slog.Logger) Observer {
+	if logger == nil {
+		logger = slog.Default()
+	}
+	return logObserver{logger}
+}
+
+type logObserver struct{ logger *slog.Logger }
+
+func (logObserver) Start(ctx context.Context, _ Event) context.Context { return ctx }
+
+func (o logObserver) Finish(ctx context.Context, e Event) {
+	level := slog.LevelInfo
+	switch {
+	case e.Code == "":
+		level = slog.LevelDebug
+	case e.Code.HTTPStatus() >= 500:
+		level = slog.LevelError
+	}
+	if !o.logger.Enabled(ctx, level) {
+		return
+	}
+	capability := e.Capability
+	if capability == "" {
+		capability = "(unknown)"
+	}
+	attrs := []slog.Attr{
+		slog.String("capability", capability),
+		slog.String("surface", e.Surface.String()),
+		slog.String("principal", e.Principal),
+		slog.Duration("took", e.Took),
+		slog.String("run", e.Run.String()),
+		slog.String("call", e.Call.String()),
+	}
+	if e.Request != "" {
+		attrs = append(attrs, slog.String("request", e.Request))
+	}
+	if e.Parent != 0 {
+		attrs = append(attrs, slog.String("parent", e.Parent.String()), slog.String("via", e.Via.String()))
+	}
+	if e.Code != "" {
+		attrs = append(attrs, slog.String("code", string(e.Code)))
+	}
+	if e.Cause != nil {
+		attrs = append(attrs, slog.String("cause", e.Cause.Error()))
+	}
+	o.logger.LogAttrs(ctx, level, "call", attrs...)
+}

@@ -1,0 +1,116 @@
+package ambit
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kind says what sort of caller a principal is.
+type Kind uint8
+
+// The kinds of principal. The zero Kind is a person.
+const (
+	// KindUser is a person.
+	KindUser Kind = iota
+	// KindService is a program that acts for itself.
+	KindService
+	// KindAgent is a program that a model steers.
+	KindAgent
+	// KindAnonymous is a caller who has shown no credential. It has no
+	// subject and holds only what the policy gives it.
+	KindAnonymous
+)
+
+var kindNames = [...]string{"user", "service", "agent", "anonymous"}
+
+// String returns the kind's name in lower case, or "invalid".
+func (k Kind) String() string {
+	if int(k) >= len(kindNames) {
+		return "invalid"
+	}
+	return kindNames[k]
+}
+
+// MarshalText writes the name that String returns.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// Principal is who is calling. Authenticators make it, the application's
+// [Policy] judges it, handlers read it through [Call.Principal]. It is not
+// changed once a run has it.
+type Principal struct {
+	// Authority is who vouches for the subject: an issuer's URL, "apikey",
+	// "stdio", or the authenticator's own name.
+	Authority string
+	// Subject is the caller's name within tenant and authority. Required for
+	// every kind but KindAnonymous, which has none.
+	Subject string
+	// Kind is the sort of caller; the zero value is KindUser.
+	Kind Kind
+	// Tenant is the customer the caller belongs to. The empty tenant is a
+	// tenant of its own and never means all of them.
+	Tenant string
+	// Permissions are what the principal holds where the application has no
+	// Policy of its own; a Policy may use or ignore them.
+	Permissions []string
+	// Roles are for the application's Policy; Ambit gives them no meaning.
+	Roles []string
+	// Scopes are what the credential was limited to. They attenuate and never
+	// grant. An empty list is a list: a capability that needs scopes is
+	// refused.
+	Scopes []string
+	// Unscoped says that the credential carries no list of scopes at all, so
+	// that permission alone decides.
+	Unscoped bool
+	// Claims are what the credential said, for the application's use.
+	Claims map[string]any
+	// Value is the application's own object for this caller.
+	Value any
+}
+
+// Key returns the principal's identity in every store, limit and record: an
+// injective encoding of tenant, authority and subject. Two principals with one
+// key are the same caller.
+func (p *Principal) Key() string {
+	var b strings.Builder
+	b.Grow(len(p.Tenant) + len(p.Authority) + len(p.Subject) + 12)
+	for _, part := range [...]string{p.Tenant, p.Authority} {
+		b.WriteString(strconv.Itoa(len(part)))
+		b.WriteByte(':')
+		b.WriteString(part)
+		b.WriteByte('/')
+	}
+	b.WriteString(p.Subject)
+	return b.String()
+}
+
+// Anonymous reports whether the principal has shown no credential.
+func (p *Principal) Anonymous() bool { return p.Kind == KindAnonymous }
+
+// clone returns a copy that shares no list or map with p. Value is shared: it
+// is the application's.
+func (p *Principal) clone() *Principal {
+	c := *p
+	c.Permissions = slices.Clone(p.Permissions)
+	c.Roles = slices.Clone(p.Roles)
+	c.Scopes = slices.Clone(p.Scopes)
+	c.Claims = maps.Clone(p.Claims)
+	return &c
+}
+
+// fault says in one sentence why a run may not exist for this principal, or
+// nothing.
+func (p *Principal) fault() string {
+	switch {
+	case p == nil:
+		return "no principal was given; anonymous callers are a principal of KindAnonymous"
+	case int(p.Kind) >= len(kindNames):
+		return "the principal's kind is not one of user, service, agent, anonymous"
+	case p.Anonymous() && (p.Subject != "" || p.Authority != "" || len(p.Permissions) > 0 || len(p.Roles) > 0):
+		return "an anonymous principal has no subject, authority, permissions or roles"
+	case !p.Anonymous() && p.Subject == "":
+		return "the principal has no subject"
+	}
+	return ""
+}

@@ -1,0 +1,204 @@
+package ambit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const maxName = 64
+
+// entry is one registered capability, with everything that a call needs and
+// that does not change.
+type entry struct {
+	public     AnyContract
+	contract   *contract
+	binding    binding
+	middleware []Middleware // the application's, then the capability's own
+	permission int          // index into App.permissions
+	position   int          // in the order of names; set by Freeze
+	maxInput   int
+	maxResult  int
+	deadline   time.Duration
+}
+
+// Add registers capabilities. Registration is code, so a mistake is a bug of
+// the program: Add panics with the capability's name and the cure. It panics
+// too once the application is frozen.
+func (a *App) Add(capabilities ...AnyCapability) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range capabilities {
+		if c == nil {
+			panic("ambit: App.Add was given a nil capability")
+		}
+		if fault := a.add(c); fault != "" {
+			panic(fmt.Sprintf("ambit: capability %q: %s", c.Contract().Name(), fault))
+		}
+	}
+}
+
+func (a *App) add(c AnyCapability) (fault string) {
+	public := c.Contract()
+	core := public.core()
+	spec := core.spec
+	if a.frozen.Load() {
+		return "added after the application was frozen: add every capability before serving or calling"
+	}
+	binding, own := c.bind()
+	if binding == nil {
+		return "has no handler: bind one"
+	}
+	if fault := specFault(&spec); fault != "" {
+		return fault
+	}
+	if err := core.compile(); err != nil {
+		return err.Error()
+	}
+	if fault := schemaFault(core); fault != "" {
+		return fault
+	}
+	middleware := slices.Concat(a.options.Middleware, own)
+	if fault := middlewareFault(middleware); fault != "" {
+		return fault
+	}
+	if a.byName[spec.Name] != nil {
+		return "a capability of this name is there already: names are unique"
+	}
+	if other := a.byTool[core.tool]; other != nil {
+		return fmt.Sprintf("its tool name %q is also that of %q: rename one", core.tool, other.contract.spec.Name)
+	}
+	e := &entry{
+		public: public, contract: core, binding: binding, middleware: middleware,
+		maxInput:  orDefault(spec.MaxInput, a.options.MaxInput),
+		maxResult: orDefault(spec.MaxResult, a.options.MaxResult),
+		deadline:  orDefault(spec.Deadline, a.options.Deadline),
+	}
+	e.permission = slices.Index(a.permissions, spec.Permission)
+	if e.permission < 0 {
+		e.permission = len(a.permissions)
+		a.permissions = append(a.permissions, spec.Permission)
+	}
+	a.entries = append(a.entries, e)
+	a.byName[spec.Name], a.byTool[core.tool] = e, e
+	return ""
+}
+
+// specFault says what is wrong with a spec and what to do, or nothing.
+func specFault(s *Spec) string {
+	if fault := nameFault(s.Name); fault != "" {
+		return fault
+	}
+	switch {
+	case strings.TrimSpace(s.Description) == "":
+		return "Description is missing: say what it does and when to use it"
+	case !s.Effect.valid():
+		return "Effect is missing: say ambit.Read, Write, Execute, External or Destructive"
+	case s.Expose&^exposable != 0:
+		return "Expose holds a surface that needs no exposure: the command line and in-process calls reach every capability"
+	case s.Expose.Has(WebMCP) && !s.Expose.Has(HTTP):
+		return "Expose has WebMCP without HTTP: a page tool's calls travel over HTTP, so expose both"
+	case s.Expose.Has(WebMCP) && s.Effect == Destructive:
+		return "Expose has WebMCP on a destructive capability: a page cannot ask a person safely, so remove ambit.WebMCP"
+	case s.MaxInput < 0 || s.MaxResult < 0 || s.Deadline < 0:
+		return "MaxInput, MaxResult or Deadline is negative: leave it zero for the application's"
+	}
+	if fault := permissionFault(s.Permission); fault != "" {
+		return fault
+	}
+	for _, k := range s.Callers {
+		if int(k) >= len(kindNames) {
+			return "Callers holds a kind that does not exist"
+		}
+	}
+	for _, scope := range s.Scopes {
+		if scope == "" || strings.ContainsAny(scope, " \"\\") {
+			return fmt.Sprintf("Scopes holds %q: a scope is not empty and has no space, quote or backslash (RFC 6749, section 3.3)", scope)
+		}
+	}
+	return pathFault(s.Path)
+}
+
+// nameFault checks dot-separated segments of [a-z][a-z0-9_]*.
+func nameFault(name string) string {
+	if name == "" {
+		return "Name is missing"
+	}
+	if len(name) > maxName {
+		return "Name is longer than 64 bytes: shorten it"
+	}
+	for segment := range strings.SplitSeq(name, ".") {
+		if !validSegment(segment) {
+			return "Name is not dot-separated segments of a-z, 0-9 and underscore that start with a letter, as in \"notes.search\""
+		}
+	}
+	return ""
+}
+
+func validSegment(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !('a' <= c && c <= 'z' || i > 0 && ('0' <= c && c <= '9' || c == '_')) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// pathFault checks a static path: unreserved characters (RFC 3986, section
+// 2.3) in segments that are neither empty nor dots.
+func pathFault(path string) string {
+	if path == "" {
+		return ""
+	}
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if segment == "" || segment == "." || segment == ".." {
+			return fmt.Sprintf("Path %q has an empty or dot segment: use static segments, as in \"notes/search\"", path)
+		}
+		for i := range len(segment) {
+			c := segment[i]
+			if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0) {
+				return fmt.Sprintf("Path %q has the character %q: use letters, digits and -._~ only", path, c)
+			}
+		}
+	}
+	return ""
+}
+
+// schemaFault checks what the surfaces ask of the schemas.
+func schemaFault(c *contract) string {
+	s := &c.spec
+	switch {
+	case s.Expose&(MCP|WebMCP|Assistant) != 0 && !c.in.IsObject():
+		return "its input is not an object, which MCP, page tools and model providers need: make the input a struct"
+	case c.out.HasSecret():
+		return "its output has a secret field: a secret is never part of a result, so remove the field"
+	case c.in.HasSecret() && len(s.Examples) > 0:
+		return "it has examples and a secret field: a secret has no example, so remove the examples"
+	}
+	for _, example := range s.Examples {
+		if faults := c.in.Check([]byte(example.Input), 0); len(faults) > 0 {
+			return fmt.Sprintf("its example %q is not a valid input: %s %s", example.Title, faults[0].Pointer, faults[0].Message)
+		}
+	}
+	return ""
+}
+
+// middlewareFault checks one chain.
+func middlewareFault(chain []Middleware) string {
+	for i, m := range chain {
+		switch {
+		case m.Name == "":
+			return "middleware without a name: name it"
+		case m.Wrap == nil:
+			return fmt.Sprintf("middleware %q has no Wrap function", m.Name)
+		case slices.ContainsFunc(chain[:i], func(other Middleware) bool { return other.Name == m.Name }):
+			return fmt.Sprintf("middleware %q stands twice in one chain: remove one", m.Name)
+		}
+	}
+	return ""
+}
+
+// toolName turns a dotted name into the form that tool protocols accept.
+func toolName(name string) string { return strings.ReplaceAll(name, ".", "_") }

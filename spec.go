@@ -1,0 +1,68 @@
+package ambit
+
+import (
+	"time"
+
+	"github.com/ambit-dev/ambit/schema"
+)
+
+// Spec is everything about a capability that is not its Go types: what agents
+// read, what it does to the world, who may call it and from where. It is data.
+// Name, Description, Effect and Permission are required; the zero value of
+// everything else is the safe choice. A Spec is checked when its capability is
+// added to an application; a mistake panics there and says what to do.
+type Spec struct {
+	// Name is dot-separated segments of a-z, 0-9 and underscore that start
+	// with a letter, at most 64 bytes: "notes.search". With underscores for
+	// dots it is the tool name of MCP, page tools and model providers.
+	Name string
+	// Title is a short name for people. Empty: none is published.
+	Title string
+	// Description tells a person or a model what the capability does and when
+	// to use it.
+	Description string
+	// Effect is what the capability does to the world.
+	Effect Effect
+	// Permission is what a caller must hold: a string that the application's
+	// [Policy] judges, or [Authenticated], or [Public].
+	Permission string
+	// Expose is the set of surfaces on which the capability may be reached.
+	// Zero: none but in-process calls and the command line.
+	Expose Surface
+	// Callers limits the kinds of principal that may call. Empty: any.
+	Callers []Kind
+	// Scopes are what a credential that is limited to scopes must carry, all
+	// of them. Empty: none.
+	Scopes []string
+	// Idempotent says that calling twice with one input does no more than
+	// calling once. It is a hint that agents are shown.
+	Idempotent bool
+	// Path is the HTTP path under the API's prefix, made of static segments.
+	// Empty: the name with slashes for dots.
+	Path string
+	// PublishOutput puts the output schema into catalogs. It is false by
+	// default because every client pays for the catalog in every session.
+	PublishOutput bool
+	// Examples are inputs that show how to call it, published where a surface
+	// has room for them. Each is checked against the input schema.
+	Examples []Example
+	// Unions say what the interface types within the Go types stand for.
+	Unions []schema.Union
+	// Deadline is how long a call may take once its handler starts. Zero: the
+	// application's, 30 seconds unless set.
+	Deadline time.Duration
+	// MaxInput is the most bytes that an input may have. Zero: the
+	// application's, 1 MiB unless set.
+	MaxInput int
+	// MaxResult is the most bytes that a result may have. Zero: the
+	// application's, 1 MiB unless set.
+	MaxResult int
+}
+
+// Example is one input of a capability that shows how to call it.
+type Example struct {
+	// Title says in a few words what the example does.
+	Title string
+	// Input is the JSON text of the input.
+	Input string
+}
