@@ -5,6 +5,7 @@ go 1.26
 replace github.com/ambit-dev/ambit => ..
 
 require (
+	github.com/ambit-dev/ambit v0.0.0-00010101000000-000000000000
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/go-json-experiment/json v1.27.2
 	github.com/google/go-cmp v0.7.0

@@ -13,6 +13,7 @@ import (
 // inProcessClients are the sides that can be called without a network.
 func inProcessClients() []inProcessClient {
 	return []inProcessClient{
+		{"ambit", side.AmbitClient},
 		{"mcpgo", side.MCPGoClient},
 		{"gosdk", side.GoSDKClient},
 	}

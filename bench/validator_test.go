@@ -32,7 +32,10 @@ type validator struct {
 // validators returns every side. Each call builds them anew, since some of them
 // reuse buffers.
 func validators() []validator {
-	return []validator{humaValidator(), santhoshValidator(), googleValidator()}
+	return []validator{
+		ambitValidator(), ambitValueValidator(),
+		humaValidator(), santhoshValidator(), googleValidator(),
+	}
 }
 
 // toMap is how an application decodes JSON for a library that validates maps.

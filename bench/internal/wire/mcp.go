@@ -28,7 +28,8 @@ func ToolCall(path, tool string) *Exchange {
 }
 
 // ToolList returns the exchange that asks for the first page of tools and
-// expects exactly size of them and a cursor to the next page.
+// expects exactly size of them, each with both its schemas, and a cursor to the
+// next page.
 func ToolList(path string, size int) *Exchange {
 	return &Exchange{
 		Path:   path,
@@ -75,9 +76,10 @@ func verifyToolList(body []byte, size int) error {
 	var answer struct {
 		Result struct {
 			Tools []struct {
-				Name        string          `json:"name"`
-				Description string          `json:"description"`
-				InputSchema json.RawMessage `json:"inputSchema"`
+				Name         string          `json:"name"`
+				Description  string          `json:"description"`
+				InputSchema  json.RawMessage `json:"inputSchema"`
+				OutputSchema json.RawMessage `json:"outputSchema"`
 			} `json:"tools"`
 			NextCursor string `json:"nextCursor"`
 		} `json:"result"`
@@ -92,7 +94,7 @@ func verifyToolList(body []byte, size int) error {
 		return fmt.Errorf("no cursor to the next page")
 	}
 	for _, tool := range answer.Result.Tools {
-		if tool.Name == "" || tool.Description == "" || len(tool.InputSchema) < 100 {
+		if tool.Name == "" || tool.Description == "" || len(tool.InputSchema) < 100 || len(tool.OutputSchema) < 100 {
 			return fmt.Errorf("tool %q is incomplete", tool.Name)
 		}
 	}
