@@ -1,0 +1,126 @@
+package interop_test
+
+import (
+	"cmp"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// target says where a server is: at url, to be called with token as the bearer
+// credential, or behind command, which speaks on its standard streams.
+type target struct {
+	URL     string   `json:"url,omitempty"`
+	Token   string   `json:"token,omitempty"`
+	Command []string `json:"command,omitempty"`
+}
+
+// call is one tool call that a client is to make.
+type call struct {
+	Name      string         `json:"name"`
+	Arguments map[string]any `json:"arguments,omitempty"`
+	// Progress asks for progress notifications.
+	Progress bool `json:"progress,omitempty"`
+}
+
+// outcome is how one call ended, as the client's user sees it.
+type outcome struct {
+	// Text is the first text block.
+	Text string `json:"text,omitempty"`
+	// Structured is the structured content as encoding/json decodes it.
+	Structured any  `json:"structured,omitempty"`
+	IsError    bool `json:"isError,omitempty"`
+	// Error is the code of the error that the text of a refusal holds; the
+	// text is left out then.
+	Error string `json:"-"`
+	// Code is the number of a JSON-RPC error; all else is empty then.
+	Code int `json:"code,omitempty"`
+	// Progress holds the reported steps, in order.
+	Progress []float64 `json:"progress,omitempty"`
+}
+
+// observation is all that a client tells about a server in one session.
+type observation struct {
+	// Version is the protocol revision that the two settled on. A client that
+	// does not tell leaves it empty.
+	Version string `json:"version"`
+	// Server is the server's name, empty for a client that does not tell.
+	Server   string    `json:"server"`
+	Tools    []string  `json:"tools"`
+	Outcomes []outcome `json:"outcomes"`
+}
+
+// client is a foreign MCP client in one of the ways that it can be set up.
+type client struct {
+	name string
+	// era is what the client is told about the revision to speak.
+	era string
+	// version is the revision that the session must come to.
+	version string
+	// observe connects, lists, makes the calls in order, and disconnects.
+	observe func(t *testing.T, to target, era string, calls []call) observation
+	// quirk changes what is expected of this client alone, and says why.
+	quirk func(*observation)
+}
+
+// Revisions of the protocol, by the names they give themselves.
+const (
+	modern  = "2026-07-28"
+	newest  = "2025-11-25" // the last revision with a handshake
+	middle  = "2025-06-18"
+	batched = "2025-03-26" // the one revision with batches
+)
+
+var clients = []client{
+	{"go sdk", "", modern, observeGoSDK, nil},
+	{"go sdk", newest, newest, observeGoSDK, nil},
+	{"go sdk", middle, middle, observeGoSDK, nil},
+	{"go sdk", batched, batched, observeGoSDK, nil},
+
+	{"mcp-go", "", modern, observeMCPGo, nil},
+	{"mcp-go", newest, newest, observeMCPGo, nil},
+	{"mcp-go", middle, middle, observeMCPGo, nil},
+	{"mcp-go", batched, batched, observeMCPGo, nil},
+
+	{"typescript 2", "legacy", newest, observeTypeScript("v2.mjs"), nil},
+	{"typescript 2", "auto", modern, observeTypeScript("v2.mjs"), nil},
+	{"typescript 2", "modern", modern, observeTypeScript("v2.mjs"), nil},
+	{"typescript 1", "legacy", newest, observeTypeScript("v1.mjs"), nil},
+
+	{"inspector", "legacy", newest, observeInspector, inspectorQuirk},
+	{"inspector", "auto", modern, observeInspector, inspectorQuirk},
+	{"inspector", "modern", modern, observeInspector, inspectorQuirk},
+}
+
+// TestClients is the one table of who can use an Ambit server: every client, in
+// every era that it speaks, over both transports, sees the same tools and gets
+// the same answers.
+func TestClients(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []struct {
+		name string
+		to   target
+	}{
+		{"http", serveHTTP(t)},
+		{"stdio", target{Command: stdioCommand(t)}},
+	} {
+		t.Run(transport.name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range clients {
+				t.Run(c.name+"/"+cmp.Or(c.era, "default"), func(t *testing.T) {
+					t.Parallel()
+					want := expected(c.version)
+					if c.quirk != nil {
+						c.quirk(&want)
+					}
+					got := c.observe(t, transport.to, c.era, sessionCalls())
+					readErrors(&got)
+					if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+						t.Errorf("what the client saw (-want +got):\n%s", diff)
+					}
+				})
+			}
+		})
+	}
+}

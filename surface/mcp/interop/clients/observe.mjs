@@ -1,0 +1,58 @@
+// The steps that the TypeScript clients take, one generation of the SDK or the other.
+//
+// A job arrives as JSON in the first argument:
+//
+//   { "url": "...", "token": "...", "command": ["prog", "arg"], "era": "...",
+//     "calls": [{ "name": "...", "arguments": {...}, "progress": true }] }
+//
+// Either url (with an optional bearer token) or command is set. What the client saw is
+// printed to standard output as one JSON object; client_test.go declares both shapes.
+
+/** The job that this process was started with. */
+export function job() {
+  return JSON.parse(process.argv[2]);
+}
+
+/** Headers that carry the job's credential, as the HTTP transports take them. */
+export function requestInit({ token }) {
+  return token ? { headers: { Authorization: `Bearer ${token}` } } : {};
+}
+
+/**
+ * Lists the tools of a connected client, makes the job's calls and prints the observation.
+ * callTool(params, options) hides that the two generations order their arguments differently.
+ */
+export async function observe(client, { version, calls, callTool }) {
+  const tools = [];
+  let cursor;
+  do {
+    const page = await client.listTools(cursor ? { cursor } : undefined);
+    tools.push(...page.tools.map((tool) => tool.name));
+    cursor = page.nextCursor;
+  } while (cursor);
+
+  const outcomes = [];
+  for (const call of calls) {
+    outcomes.push(await outcome(call, callTool));
+  }
+  const observation = { version, server: client.getServerVersion()?.name, tools, outcomes };
+  process.stdout.write(JSON.stringify(observation) + '\n');
+}
+
+async function outcome({ name, arguments: args, progress }, callTool) {
+  const steps = [];
+  const options = progress ? { onprogress: (step) => steps.push(step.progress) } : undefined;
+  try {
+    const result = await callTool({ name, arguments: args }, options);
+    return {
+      text: result.content.find((block) => block.type === 'text')?.text,
+      structured: result.structuredContent,
+      isError: result.isError,
+      progress: progress ? steps : undefined,
+    };
+  } catch (error) {
+    // Only an error that the server answered has a number; anything else is a fault of the run.
+    if (typeof error.code !== 'number') throw error;
+    return { code: error.code };
+  }
+}

@@ -1,0 +1,129 @@
+package interop_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// observeGoSDK uses the official Go SDK. The era is the revision to ask for;
+// empty leaves it to the SDK.
+func observeGoSDK(t *testing.T, to target, era string, calls []call) observation {
+	t.Helper()
+	ctx := t.Context()
+	var steps progressSteps
+	c := mcp.NewClient(
+		&mcp.Implementation{Name: "ambit-interop", Version: "1.0.0"},
+		&mcp.ClientOptions{
+			ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+				steps.add(r.Params.ProgressToken, r.Params.Progress)
+			},
+		},
+	)
+	session, err := c.Connect(ctx, goSDKTransport(t, to), &mcp.ClientSessionOptions{ProtocolVersion: era})
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	defer func() {
+		if err := session.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}()
+
+	hello := session.InitializeResult()
+	seen := observation{Version: hello.ProtocolVersion, Server: hello.ServerInfo.Name}
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			t.Fatalf("list tools: %v", err)
+		}
+		seen.Tools = append(seen.Tools, tool.Name)
+	}
+	for _, call := range calls {
+		params := &mcp.CallToolParams{Name: call.Name, Arguments: call.Arguments}
+		if call.Progress {
+			params.SetProgressToken(call.Name)
+		}
+		result, err := session.CallTool(ctx, params)
+		seen.Outcomes = append(seen.Outcomes, goSDKOutcome(t, result, err))
+	}
+	for i, call := range calls {
+		seen.Outcomes[i].Progress = steps.of(call.Name)
+	}
+	return seen
+}
+
+func goSDKTransport(t *testing.T, to target) mcp.Transport {
+	t.Helper()
+	if to.URL == "" {
+		cmd := exec.CommandContext(t.Context(), to.Command[0], to.Command[1:]...)
+		cmd.Stderr = t.Output()
+		return &mcp.CommandTransport{Command: cmd}
+	}
+	connections := &http.Transport{}
+	t.Cleanup(connections.CloseIdleConnections)
+	return &mcp.StreamableClientTransport{
+		Endpoint:   to.URL,
+		HTTPClient: &http.Client{Transport: bearer{token: to.Token, next: connections}},
+	}
+}
+
+func goSDKOutcome(t *testing.T, result *mcp.CallToolResult, err error) outcome {
+	t.Helper()
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return outcome{Code: int(wire.Code)}
+	}
+	if err != nil {
+		t.Fatalf("call: %v", err)
+	}
+	o := outcome{Structured: result.StructuredContent, IsError: result.IsError}
+	for _, content := range result.Content {
+		if text, ok := content.(*mcp.TextContent); ok {
+			o.Text = text.Text
+			break
+		}
+	}
+	return o
+}
+
+// bearer adds the target's credential to every request.
+type bearer struct {
+	token string
+	next  http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b.token != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+b.token)
+	}
+	return b.next.RoundTrip(r)
+}
+
+// progressSteps gathers progress by token. The zero value is ready; the Go
+// clients call it from goroutines of their own.
+type progressSteps struct {
+	mu      sync.Mutex
+	byToken map[any][]float64
+}
+
+func (p *progressSteps) add(token any, step float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byToken == nil {
+		p.byToken = map[any][]float64{}
+	}
+	p.byToken[token] = append(p.byToken[token], step)
+}
+
+func (p *progressSteps) of(token any) []float64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byToken[token]
+}
