@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"testing"
 
+	"github.com/ambit-dev/ambit"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -33,7 +34,7 @@ type outcome struct {
 	IsError    bool `json:"isError,omitempty"`
 	// Error is the code of the error that the text of a refusal holds; the
 	// text is left out then.
-	Error string `json:"-"`
+	Error ambit.Code `json:"-"`
 	// Code is the number of a JSON-RPC error; all else is empty then.
 	Code int `json:"code,omitempty"`
 	// Progress holds the reported steps, in order.

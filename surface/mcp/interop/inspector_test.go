@@ -64,7 +64,9 @@ func runInspector(t *testing.T, to target, era string, args ...string) (result j
 	if err == nil {
 		return printed.Result, ""
 	}
-	var envelope struct{ Error struct{ Code, Message string } }
+	var envelope struct {
+		Error struct{ Code, Message string }
+	}
 	if json.Unmarshal(stderr, &envelope) != nil || envelope.Error.Code == "" {
 		t.Fatalf("inspector %q: %v\n%s", args, err, stderr)
 	}

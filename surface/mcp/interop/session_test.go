@@ -34,8 +34,8 @@ func expected(version string) observation {
 		Tools:   fixture.Tools(),
 		Outcomes: []outcome{
 			{Text: found, Structured: structured},
-			{IsError: true, Error: ambit.CodeInvalidInput.String()},
-			{IsError: true, Error: ambit.CodeConflict.String()},
+			{IsError: true, Error: ambit.CodeInvalidInput},
+			{IsError: true, Error: ambit.CodeConflict},
 			{Code: -32602},
 			{Text: fixture.Finished, Progress: []float64{0, 50, 100}},
 		},
@@ -47,7 +47,7 @@ func expected(version string) observation {
 func readErrors(seen *observation) {
 	for i := range seen.Outcomes {
 		o := &seen.Outcomes[i]
-		var refusal struct{ Code string }
+		var refusal struct{ Code ambit.Code }
 		if o.IsError && json.Unmarshal([]byte(o.Text), &refusal) == nil {
 			o.Text, o.Error = "", refusal.Code
 		}
