@@ -28,6 +28,8 @@ func Checks() []Check {
 		{"calls", calls},
 		{"state", state},
 		{"texts", texts},
+		{"links", links},
+		{"promises", promises},
 	}
 }
 
