@@ -6,7 +6,7 @@ import "github.com/ambit-dev/ambit"
 type CreateInput struct {
 	Title string   `json:"title" doc:"One line that says what the note is about" minLength:"1" maxLength:"200" pattern:"^\\S(.*\\S)?$" example:"Roadmap for the spring release"`
 	Body  string   `json:"body,omitempty" doc:"The text of the note, usually Markdown" maxLength:"20000"`
-	Tags  []string `json:"tags,omitempty" doc:"Tags to file the note under: lower-case letters, digits and hyphens" maxItems:"20" uniqueItems:"true" example:"[\"planning\"]"`
+	Tags  []string `json:"tags,omitempty" doc:"Tags to file the note under: lower-case letters, digits and hyphens" maxItems:"20" uniqueItems:"true" minLength:"1" maxLength:"40" pattern:"^[a-z0-9][a-z0-9-]*$" example:"[\"planning\"]"`
 }
 
 // Create writes a new note. Calling it twice writes two notes.
@@ -17,4 +17,7 @@ var Create = ambit.NewContract[CreateInput, Note](ambit.Spec{
 	Effect:      ambit.Write,
 	Permission:  "notes:write",
 	Expose:      ambit.HTTP | ambit.MCP,
+	Examples: []ambit.Example{
+		{Title: "A filed note", Input: `{"title":"Standup, Friday","body":"All green.","tags":["meeting"]}`},
+	},
 })

@@ -24,4 +24,7 @@ var Import = ambit.NewContract[ImportInput, ImportOutput](ambit.Spec{
 	Effect:      ambit.Write,
 	Permission:  "notes:write",
 	Expose:      ambit.HTTP | ambit.MCP,
+	Examples: []ambit.Example{
+		{Title: "Two notes", Input: `{"text":"# Pelican\nTags: birds\n\nA large bill.\n\n# Heron\n"}`},
+	},
 })

@@ -27,4 +27,8 @@ var Purge = ambit.NewContract[PurgeInput, PurgeOutput](ambit.Spec{
 	Effect:      ambit.Destructive,
 	Permission:  "notes:purge",
 	Expose:      ambit.HTTP,
+	Idempotent:  true,
+	Examples: []ambit.Example{
+		{Title: "Empty the trash", Input: `{"tag":"trash"}`},
+	},
 })

@@ -32,4 +32,8 @@ var Search = ambit.NewContract[SearchInput, SearchOutput](ambit.Spec{
 	Effect:      ambit.Read,
 	Permission:  "notes:read",
 	Expose:      ambit.HTTP | ambit.MCP | ambit.WebMCP,
+	Examples: []ambit.Example{
+		{Title: "Two words in one note", Input: `{"query":"search incident"}`},
+		{Title: "Only among meeting notes", Input: `{"query":"wiki","tag":"meeting","limit":5}`},
+	},
 })

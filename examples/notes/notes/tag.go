@@ -5,8 +5,8 @@ import "github.com/ambit-dev/ambit"
 // TagInput files a note under some tags and takes it out of others.
 type TagInput struct {
 	ID     int64    `json:"id" doc:"Number of the note" minimum:"1" example:"1"`
-	Add    []string `json:"add,omitempty" doc:"Tags to add: lower-case letters, digits and hyphens" maxItems:"20" uniqueItems:"true" example:"[\"planning\"]"`
-	Remove []string `json:"remove,omitempty" doc:"Tags to remove" maxItems:"20" uniqueItems:"true"`
+	Add    []string `json:"add,omitempty" doc:"Tags to add: lower-case letters, digits and hyphens" maxItems:"20" uniqueItems:"true" minLength:"1" maxLength:"40" pattern:"^[a-z0-9][a-z0-9-]*$" example:"[\"planning\"]"`
+	Remove []string `json:"remove,omitempty" doc:"Tags to remove" maxItems:"20" uniqueItems:"true" minLength:"1" maxLength:"40" pattern:"^[a-z0-9][a-z0-9-]*$"`
 }
 
 // TagOutput holds the tags of the note afterwards.
@@ -24,4 +24,8 @@ var Tag = ambit.NewContract[TagInput, TagOutput](ambit.Spec{
 	Effect:      ambit.Write,
 	Permission:  "notes:write",
 	Expose:      ambit.HTTP | ambit.MCP,
+	Idempotent:  true,
+	Examples: []ambit.Example{
+		{Title: "Move a note to the trash", Input: `{"id":12,"add":["trash"],"remove":["hiring"]}`},
+	},
 })

@@ -21,4 +21,8 @@ var Update = ambit.NewContract[UpdateInput, Note](ambit.Spec{
 	Effect:      ambit.Write,
 	Permission:  "notes:write",
 	Expose:      ambit.HTTP | ambit.MCP,
+	Idempotent:  true,
+	Examples: []ambit.Example{
+		{Title: "A new title", Input: `{"id":20,"version":1,"title":"Pricing ideas, second round"}`},
+	},
 })

@@ -26,7 +26,7 @@ func (s *Store) Import(ctx context.Context, in notes.ImportInput) (notes.ImportO
 		return notes.ImportOutput{}, err
 	}
 
-	call := ambit.FromContext(ctx)
+	call := ambit.FromContext(ctx) // nil outside a call, and then silent
 	var ids []int64
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		ids, err = insertAll(ctx, tx, drafts, func(done int) {

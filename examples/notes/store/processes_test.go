@@ -16,7 +16,7 @@ import (
 // writes to.
 const fileOfSecondProcess = "AMBIT_NOTES_TEST_FILE"
 
-const written = 150 // notes that each process writes
+const written = 60 // notes that each process writes
 
 // writeAsSecondProcess does the second process's work and ends it; in the
 // first process it returns at once.
