@@ -1,0 +1,5 @@
+//go:build !race
+
+package ambit_test
+
+const raceEnabled = false

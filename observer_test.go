@@ -1,0 +1,144 @@
+package ambit_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ambit-dev/ambit"
+)
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, call, in string
+		want           ambit.Event
+	}{
+		{"success", "echo", `{"text":"ab"}`, ambit.Event{Capability: "echo", Effect: ambit.Read, Ran: true, OutputBytes: 13}},
+		{"invalid input", "echo", `{"text":""}`, ambit.Event{Capability: "echo", Effect: ambit.Read, Code: ambit.CodeInvalidInput, Faults: 1}},
+		{"a foreign name is no label", "evil\nname", `{}`, ambit.Event{Code: ambit.CodeNotFound}},
+	} {
+		seen := &records{}
+		app := newApp(ambit.Options{Observers: []ambit.Observer{seen}}, ambit.Define(echoSpec(), echo))
+		ctx, run := app.NewRun(t.Context(), ambit.RunOptions{
+			Principal: &ambit.Principal{Authority: "test", Subject: "alice", Tenant: "acme", Permissions: []string{"echo"}}, Surface: ambit.HTTP, Request: "r1",
+		})
+		_, _ = run.Invoke(ctx, ambit.Request{Name: test.call, Input: []byte(test.in), Reason: "because\nI say so"})
+		run.End()
+		want := test.want
+		want.Surface, want.Via, want.Run, want.Request = ambit.HTTP, ambit.HTTP, run.ID(), "r1"
+		want.Principal, want.Tenant, want.Reason, want.InputBytes = "4:acme/4:test/alice", "acme", "because", len(test.in)
+		ignore := cmpopts.IgnoreFields(ambit.Event{}, "Call", "Began", "Took", "Cause")
+		if diff := cmp.Diff([]ambit.Event{want}, seen.finished, ignore); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+		if len(seen.started) != 1 || seen.started[0].Call != seen.finished[0].Call {
+			t.Errorf("%s: the call was started as %+v", test.name, seen.started)
+		}
+	}
+}
+
+type brokenObserver struct{}
+
+func (brokenObserver) Start(context.Context, ambit.Event) context.Context { panic("start") }
+func (brokenObserver) Finish(context.Context, ambit.Event)                { panic("finish") }
+
+type nilObserver struct{}
+
+func (nilObserver) Start(context.Context, ambit.Event) context.Context { return nil }
+func (nilObserver) Finish(context.Context, ambit.Event)                {}
+
+func TestBrokenObserversDoNotFailCalls(t *testing.T) {
+	t.Parallel()
+	seen := &records{}
+	contract := ambit.NewContract[echoInput, echoOutput](echoSpec())
+	app := newApp(ambit.Options{Observers: []ambit.Observer{brokenObserver{}, nilObserver{}, seen}}, contract.Bind(echo))
+	ctx, _ := begin(t, app, alice, ambit.InProcess)
+	if _, err := contract.Call(ctx, echoInput{Text: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if !seen.last(t).Ran {
+		t.Error("the observer after the broken ones saw nothing")
+	}
+}
+
+type spanKey struct{}
+
+type spans struct{ finished []string }
+
+func (s *spans) Start(ctx context.Context, e ambit.Event) context.Context {
+	outer, _ := ctx.Value(spanKey{}).(string)
+	return context.WithValue(ctx, spanKey{}, outer+"/"+e.Capability)
+}
+
+func (s *spans) Finish(ctx context.Context, _ ambit.Event) {
+	s.finished = append(s.finished, ctx.Value(spanKey{}).(string))
+}
+
+func TestObserverContextsNest(t *testing.T) {
+	t.Parallel()
+	seen := &spans{}
+	app := nest(ambit.Options{Observers: []ambit.Observer{seen}}, ambit.Write, ambit.Write, func(ctx context.Context, c *ambit.Contract[echoInput, echoOutput]) error {
+		_, err := c.Call(ctx, echoInput{Text: "a"})
+		return err
+	})
+	ctx, run := begin(t, app, alice, ambit.HTTP)
+	if _, err := run.Invoke(ctx, ambit.Request{Name: "outer"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"/outer/inner", "/outer"}, seen.finished); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLogObserver(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		switch a.Key {
+		case slog.TimeKey, "run", "call", "took":
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	app := newApp(ambit.Options{Observers: []ambit.Observer{ambit.LogObserver(logger)}}, ambit.Define(echoSpec(), echo))
+	ctx, run := begin(t, app, alice, ambit.HTTP)
+	for _, in := range []string{`{"text":"a"}`, `{}`} {
+		_, _ = run.Invoke(ctx, ambit.Request{Name: "echo", Input: []byte(in)})
+	}
+	_, _ = run.Invoke(ctx, ambit.Request{Name: "nothing.here"})
+	want := strings.Join([]string{
+		`level=DEBUG msg=call capability=echo surface=http principal=0:/4:test/alice`,
+		`level=INFO msg=call capability=echo surface=http principal=0:/4:test/alice code=invalid_input`,
+		`level=INFO msg=call capability=(unknown) surface=http principal=0:/4:test/alice code=not_found`, "",
+	}, "\n")
+	if diff := cmp.Diff(want, log.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A call that nobody listens to and that passes its checks allocates a call, a
+// frame, and nothing else.
+func TestTypedCallAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector changes what is allocated")
+	}
+	contract := ambit.NewContract[echoInput, echoOutput](echoSpec())
+	app := newApp(ambit.Options{Observers: []ambit.Observer{nilObserver{}}}, contract.Bind(func(_ context.Context, in echoInput) (echoOutput, error) {
+		return echoOutput{Text: in.Text}, nil
+	}))
+	ctx, _ := begin(t, app, alice, ambit.InProcess)
+	got := testing.AllocsPerRun(100, func() {
+		if _, err := contract.Call(ctx, echoInput{Text: "a", Times: 1}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got > 5 {
+		t.Errorf("want at most 5 allocations, got %v", got)
+	}
+}
