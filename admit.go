@@ -53,7 +53,12 @@ func (r *Run) Admit(ctx context.Context, name string) error {
 
 // admit is the one check of rights. nested says that a handler is the caller,
 // for which exposure does not matter.
-func (a *App) admit(ctx context.Context, run *Run, e *entry, nested bool, known verdicts) refusal {
+func (a *App) admit(ctx context.Context, run *Run, e *entry, nested bool, known verdicts) (refused refusal) {
+	defer func() {
+		if v := recover(); v != nil { // of the application's Policy or Authorize
+			refused = refusal{code: CodeInternal, cause: a.panicked(ctx, e.contract.spec.Name, v)}
+		}
+	}()
 	spec := &e.contract.spec
 	if !nested && !run.surface.open() && !spec.Expose.Has(run.surface) {
 		return refusal{code: CodeNotFound}

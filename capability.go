@@ -164,13 +164,10 @@ func (f *typedFrame[In, Out]) appendOutput(out *schema.Schema, dst []byte) ([]by
 }
 
 func (f *typedFrame[In, Out]) text() (string, bool) {
-	if f.binding.Capability.text != nil {
-		return f.binding.Capability.text(f.out), true
+	if f.binding.Capability.text == nil {
+		return "", false
 	}
-	if s, ok := any(&f.out).(*string); ok {
-		return *s, true
-	}
-	return "", false
+	return f.binding.Capability.text(f.out), true
 }
 
 func (f *typedFrame[In, Out]) content() []Content {

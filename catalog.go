@@ -78,13 +78,6 @@ func (c *Catalog) Page(ctx context.Context, run *Run, dst []byte, cursor string,
 
 func (c *Catalog) page(ctx context.Context, run *Run, dst []byte, position, limit int) (page []byte, next string, err error) {
 	start := len(dst)
-	defer func() {
-		if v := recover(); v != nil {
-			call := &Call{run: run}
-			call.ctx.parent = ctx
-			page, next, err = dst[:start], "", c.app.panicked(call, v).completed(c.app.errorOptions())
-		}
-	}()
 	known := verdicts{}
 	count := 0
 	for ; position < len(c.entries); position++ {

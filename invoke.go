@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
+	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
 // Request is one call as a surface hands it over: translated, not judged.
@@ -149,7 +151,8 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 func (a *App) contain(call *Call, in *invocation) (result Result, failure *Error) {
 	defer func() {
 		if v := recover(); v != nil {
-			result, failure = Result{}, a.panicked(call, v)
+			result = Result{}
+			failure = &Error{Code: CodeInternal, cause: a.panicked(call.ctx.parent, call.Capability(), v)}
 		}
 	}()
 	if failure := a.prepare(call, in); failure != nil {
@@ -320,6 +323,9 @@ func (a *App) encode(call *Call, in *invocation, result Result) (Result, *Error)
 	size := len(result.Output)
 	if in.WantText {
 		result.Text, result.HasText = f.text()
+		if out := result.Output; !result.HasText && out[0] == '"' { // a string is its own text
+			result.Text, result.HasText = string(strictjson.Unquote(out[1:len(out)-1])), true
+		}
 		result.Content = f.content()
 		for i, c := range result.Content {
 			if fault := c.fault(); fault != "" {

@@ -46,7 +46,7 @@ func (a *App) handlerError(call *Call, err error) *Error {
 	case e.nested == call:
 		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s returned the error of a call that it made: %w", call.Capability(), err)}
 	case e.Code == CodeInternal || e.Code == CodeInvalidOutput:
-		return &Error{Code: e.Code, cause: cmpError(e.cause, err)}
+		return &Error{Code: e.Code, cause: firstError(e.cause, err)}
 	case !e.Code.row().domain:
 		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s returned the code %q, which is not a handler's to give: %w", call.Capability(), e.Code, err)}
 	}
@@ -75,7 +75,7 @@ func refuses(c Code) bool {
 	return false
 }
 
-func cmpError(first, second error) error {
+func firstError(first, second error) error {
 	if first != nil {
 		return first
 	}
@@ -97,10 +97,11 @@ func (a *App) invalidOutput(call *Call, faults []Fault) *Error {
 	return failure
 }
 
-func (a *App) panicked(call *Call, v any) *Error {
-	a.logger.ErrorContext(call.ctx.parent, "panic in a call", slog.String("capability", call.Capability()),
-		slog.String("call", call.id.String()), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
-	return &Error{Code: CodeInternal, cause: fmt.Errorf("panic: %v", v)}
+// panicked logs a panic of the application's code and returns it as a cause.
+func (a *App) panicked(ctx context.Context, capability string, v any) error {
+	a.logger.ErrorContext(ctx, "panic in the application", slog.String("capability", capability),
+		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+	return fmt.Errorf("panic: %v", v)
 }
 
 // executed returns what an error says about the effect: nothing for a read.
