@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -89,7 +90,8 @@ func (c *comments) value(spec *ast.ValueSpec, declaration *ast.GenDecl) {
 	}
 }
 
-// members checks the fields of a struct and the methods of an interface.
+// members checks the fields of a struct and the methods of an interface. One
+// comment may speak for several that follow each other, if it names them.
 func (c *comments) members(spec *ast.TypeSpec) {
 	var fields *ast.FieldList
 	switch kind := spec.Type.(type) {
@@ -103,13 +105,26 @@ func (c *comments) members(spec *ast.TypeSpec) {
 	if !public(c.file) {
 		return
 	}
+	above, end := "", 0
 	for _, field := range fields.List {
+		if field.Doc != nil {
+			above = field.Doc.Text()
+		} else if c.tree.line(field.Pos()) != end+1 {
+			above = ""
+		}
+		end = c.tree.line(field.End())
 		for _, name := range field.Names {
-			if name.IsExported() && field.Doc == nil && field.Comment == nil && !hasDocTag(field) {
+			if name.IsExported() && field.Doc == nil && field.Comment == nil && !hasDocTag(field) && !mentions(above, name.Name) {
 				c.report(name.Pos(), "%s.%s has no comment", spec.Name.Name, name.Name)
 			}
 		}
 	}
+}
+
+// mentions reports whether a comment speaks of a name.
+func mentions(comment, name string) bool {
+	words := strings.FieldsFunc(comment, func(r rune) bool { return !partOfName(r) })
+	return slices.Contains(words, name)
 }
 
 // begins checks that a comment is there and opens with the name it explains.
