@@ -201,6 +201,10 @@ func (a *App) SupportContact() string { return a.options.SupportContact }
 // Development reports [Options.Development].
 func (a *App) Development() bool { return a.options.Development }
 
+// MaxInput returns the most bytes that an input may have where its capability
+// does not say otherwise: [Options.MaxInput], or DefaultMaxInput.
+func (a *App) MaxInput() int { return a.options.MaxInput }
+
 // Logger returns where messages for the operator go. It is never nil.
 func (a *App) Logger() *slog.Logger { return a.logger }
 

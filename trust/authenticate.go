@@ -1,0 +1,84 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/ambit-dev/ambit"
+)
+
+// authenticate asks every authenticator, in order. All of them are asked even
+// when one has answered, so that two credentials for two callers are noticed.
+func (g *Guard) authenticate(r *http.Request) (*Identity, *ambit.Error) {
+	credentials := r.Header["Authorization"]
+	if len(credentials) > 1 {
+		return nil, g.invalid(r, "", errors.New("more than one Authorization header"))
+	}
+	var found *Identity
+	ambient := true // nobody has vouched for the Authorization header yet
+	for _, a := range g.authenticators {
+		identity, err := ask(a, r)
+		switch {
+		case err != nil:
+			return nil, g.invalid(r, a.Name(), err)
+		case identity == nil:
+			continue
+		case found != nil && found.Principal.Key() != identity.Principal.Key():
+			return nil, g.invalid(r, a.Name(), errors.New("another authenticator found another principal"))
+		case found == nil:
+			found = identity
+		}
+		ambient = ambient && identity.Ambient
+	}
+	switch {
+	case len(credentials) == 1 && ambient:
+		return nil, g.invalid(r, "", errors.New("no authenticator knows the credential of the Authorization header"))
+	case found == nil:
+		return g.anonymous, nil
+	}
+	return found, nil
+}
+
+// ask calls one authenticator, contains its panic and checks what it returned.
+func ask(a Authenticator, r *http.Request) (identity *Identity, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			identity, err = nil, fmt.Errorf("panic: %v", v)
+		}
+	}()
+	identity, err = a.Authenticate(r)
+	if err != nil || identity == nil {
+		return nil, err
+	}
+	switch p := identity.Principal; {
+	case p == nil:
+		return nil, errors.New("the identity has no principal")
+	case p.Anonymous():
+		return nil, errors.New("the identity's principal is anonymous: return nil for a request without a credential")
+	case p.Kind > ambit.KindAnonymous:
+		return nil, errors.New("the identity's principal has a kind that does not exist")
+	case p.Subject == "" || p.Authority == "":
+		return nil, errors.New("the identity's principal has no subject or no authority")
+	}
+	return identity, nil
+}
+
+// invalid is the answer for a credential that is there and does not hold. Why it
+// does not is for the operator alone.
+func (g *Guard) invalid(r *http.Request, authenticator string, err error) *ambit.Error {
+	g.app.Logger().InfoContext(r.Context(), "credential refused", slog.String("authenticator", authenticator), slog.Any("cause", err))
+	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated, Message: "The credential is not valid."})
+}
+
+// challenge calls one authenticator and contains its panic.
+func (g *Guard) challenge(a Authenticator, r *http.Request) (challenge string) {
+	defer func() {
+		if v := recover(); v != nil {
+			challenge = ""
+			g.app.Logger().ErrorContext(r.Context(), "challenge panicked", slog.String("authenticator", a.Name()), slog.Any("panic", v))
+		}
+	}()
+	return a.Challenge(r)
+}

@@ -1,0 +1,21 @@
+package trust
+
+import "net/http"
+
+// Authenticator verifies one kind of credential. It must be safe for concurrent
+// use and must not read the request's body.
+type Authenticator interface {
+	// Name is the authenticator's name in logs, as in "apikey". It is unique
+	// among those of one application.
+	Name() string
+	// Authenticate returns who sent the request. Nil and no error: the request
+	// carries no credential of this kind. An error: it carries one that is not
+	// valid; the text goes to the operator's log and never to the sender. An
+	// error ends authentication, and so do a panic and an identity without a
+	// valid principal.
+	Authenticate(r *http.Request) (*Identity, error)
+	// Challenge returns the value of a WWW-Authenticate header that tells the
+	// sender which credential would do (RFC 9110, section 11.6.1). Empty:
+	// none. It must say the same for every path of one endpoint.
+	Challenge(r *http.Request) string
+}

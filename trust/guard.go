@@ -1,0 +1,140 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/ambit-dev/ambit"
+)
+
+// Guard decides about requests before anything of the application sees them.
+// It is immutable and safe for concurrent use. Make one with [NewGuard].
+type Guard struct {
+	app            *ambit.App
+	hosts          hosts
+	origins        origins
+	listedOrigins  bool
+	authenticators []Authenticator
+	open           bool // anonymous callers from other machines are served
+	anonymous      *Identity
+}
+
+// NewGuard checks the options and returns their guard. A setting that cannot
+// work is an error that names it.
+func NewGuard(app *ambit.App, o Options) (*Guard, error) {
+	if app == nil {
+		return nil, errors.New("trust: NewGuard needs an application")
+	}
+	if err := checkAuthenticators(o.Authenticators); err != nil {
+		return nil, err
+	}
+	public, err := publicURL(o.PublicURL)
+	if err != nil {
+		return nil, err
+	}
+	hosts, err := newHosts(o, public)
+	if err != nil {
+		return nil, err
+	}
+	origins, err := newOrigins(o, public)
+	if err != nil {
+		return nil, err
+	}
+	return &Guard{
+		app: app, hosts: hosts, origins: origins, listedOrigins: o.ListedOrigins,
+		authenticators: slices.Clone(o.Authenticators),
+		open:           len(o.Authenticators) > 0 || o.AllowUnauthenticated,
+		anonymous:      &Identity{Principal: &ambit.Principal{Kind: ambit.KindAnonymous}},
+	}, nil
+}
+
+func checkAuthenticators(list []Authenticator) error {
+	names := make(map[string]bool, len(list))
+	for _, a := range list {
+		if a == nil {
+			return errors.New("trust: Options.Authenticators holds nil: leave it out")
+		}
+		switch name := a.Name(); {
+		case name == "":
+			return fmt.Errorf("trust: Options.Authenticators holds a %T without a name", a)
+		case names[name]:
+			return fmt.Errorf("trust: Options.Authenticators holds two of the name %q", name)
+		default:
+			names[name] = true
+		}
+	}
+	return nil
+}
+
+func publicURL(text string) (*url.URL, error) {
+	if text == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || originOf(u) == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("trust: Options.PublicURL is %q: give an http or https URL without user, query and fragment", text)
+	}
+	return u, nil
+}
+
+// Admit decides about one request, before its body is read, and returns who
+// sent it. The error is complete: a surface sends it as it is, with
+// [Guard.Challenge] where it is CodeUnauthenticated.
+func (g *Guard) Admit(r *http.Request) (*Identity, *ambit.Error) {
+	if !g.hosts.allow(r.Host) {
+		g.app.Logger().InfoContext(r.Context(), "request refused: its Host is not in trust.Options.Hosts", slog.String("host", r.Host))
+		return nil, ambit.Errorf(ambit.CodeForbidden, "This application does not answer to the host name of the request.").
+			WithHint("Use the address that the application's operator gave out.")
+	}
+	if refused := g.connection(r); refused != nil {
+		return nil, refused
+	}
+	if (g.listedOrigins || len(r.Header["Authorization"]) == 0) && !g.origins.allow(r) {
+		return nil, ambit.Errorf(ambit.CodeCrossOriginBlocked, "Requests from pages of another origin are not taken.").
+			WithHint("Call from the application's own pages, or from a program.")
+	}
+	return g.authenticate(r)
+}
+
+// connection refuses those who may only be served on the machine itself.
+func (g *Guard) connection(r *http.Request) *ambit.Error {
+	if g.open && !g.app.Development() || fromThisMachine(r) {
+		return nil
+	}
+	cause := "there are no authenticators and AllowUnauthenticated is off"
+	if g.app.Development() {
+		cause = "development mode is for this machine alone"
+	}
+	g.app.Logger().WarnContext(r.Context(), "request refused: it did not come over a loopback address", slog.String("because", cause))
+	return ambit.Errorf(ambit.CodeForbidden, "This application answers only on the machine that it runs on.").
+		WithHint("Ask the application's operator for access.")
+}
+
+// Authenticates reports whether there is any credential that a caller could
+// show. Where there is, a caller who shows none must be challenged rather than
+// told that something does not exist.
+func (g *Guard) Authenticates() bool { return len(g.authenticators) > 0 }
+
+// Unauthenticated returns the answer for a sender who has shown no credential
+// and needs one. It is the same whatever was asked for.
+func (g *Guard) Unauthenticated() *ambit.Error {
+	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated})
+}
+
+// Challenge adds to an answer's header the WWW-Authenticate values of every
+// authenticator (RFC 9110, section 11.6.1).
+func (g *Guard) Challenge(header http.Header, r *http.Request) {
+	for _, a := range g.authenticators {
+		if challenge := g.challenge(a, r); challenge != "" {
+			header.Add("WWW-Authenticate", challenge)
+		}
+	}
+}
+
+func (g *Guard) complete(e *ambit.Error) *ambit.Error {
+	return ambit.ErrorFrom(e, ambit.ErrorOptions{SupportContact: g.app.SupportContact()})
+}

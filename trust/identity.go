@@ -1,0 +1,20 @@
+package trust
+
+import "github.com/ambit-dev/ambit"
+
+// Identity is what a request said about its sender, verified. It must not be
+// changed once it has been returned, so that an authenticator may give out one
+// value many times.
+type Identity struct {
+	// Principal is who is calling. Required, with a subject.
+	Principal *ambit.Principal
+	// Ambient says that the credential did not come in the Authorization
+	// header but in something that a browser sends by itself: a cookie, a
+	// client certificate. A request with an Authorization header that only an
+	// ambient identity stands behind is refused, because nobody has verified
+	// that header.
+	Ambient bool
+}
+
+// Anonymous reports whether the sender has shown no credential.
+func (i *Identity) Anonymous() bool { return i.Principal.Anonymous() }

@@ -1,0 +1,29 @@
+package trust
+
+// Options say who may come in. One value configures every HTTP surface of an
+// application. The zero value serves anonymous callers on the machine itself
+// and nobody else.
+type Options struct {
+	// Authenticators are asked in order about each request. Empty: every
+	// caller is anonymous.
+	Authenticators []Authenticator
+	// Hosts are the names and addresses that the Host header may have, without
+	// port; any port will do. Empty: localhost, 127.0.0.1 and [::1].
+	Hosts []string
+	// PublicURL is where the application is reached from outside, as in
+	// "https://notes.example.com". Its host is served beside Hosts, and its
+	// origin is the application's own. Empty: not known.
+	PublicURL string
+	// Origins are the origins of other web pages that may send requests, as in
+	// "https://app.example.com". Empty: none.
+	Origins []string
+	// ListedOrigins holds browsers to Origins and the application's own origin
+	// whatever credential they send. Surfaces that are not for pages set it in
+	// their own copy. False: a request with an Authorization header may come
+	// from any page, because no page can make a browser add one by itself.
+	ListedOrigins bool
+	// AllowUnauthenticated serves anonymous callers from other machines where
+	// there are no Authenticators. It does not lift the rule of development
+	// mode.
+	AllowUnauthenticated bool
+}
