@@ -120,6 +120,19 @@ func New(options Options) *App {
 	return a
 }
 
+// Observe adds an observer behind those of [Options.Observers], for code that
+// is given an application and did not make it, such as a test host. A frozen
+// application takes none: the error says so.
+func (a *App) Observe(o Observer) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.frozen.Load() {
+		return errors.New("ambit: App.Observe after the application was frozen: add observers before serving or calling")
+	}
+	a.observers = append(a.observers, o)
+	return nil
+}
+
 func orDefault[T int | time.Duration](value, otherwise T) T {
 	if value == 0 {
 		return otherwise

@@ -142,3 +142,24 @@ func TestTypedCallAllocations(t *testing.T) {
 		t.Errorf("want at most 5 allocations, got %v", got)
 	}
 }
+
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	first, second := &records{}, &records{}
+	contract := ambit.NewContract[echoInput, echoOutput](echoSpec())
+	app := newApp(ambit.Options{Observers: []ambit.Observer{first}}, contract.Bind(echo))
+	if err := app.Observe(second); err != nil {
+		t.Fatalf("before Freeze: want no error, got %v", err)
+	}
+	ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: alice})
+	defer run.End()
+	if _, err := contract.Call(ctx, echoInput{Text: "ab"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first.finished, second.finished, cmpopts.IgnoreFields(ambit.Event{}, "Cause")); diff != "" || len(second.finished) != 1 {
+		t.Errorf("events of the two observers (-options +added):\n%s", diff)
+	}
+	if err := app.Observe(second); err == nil {
+		t.Error("after Freeze: want an error, got none")
+	}
+}
