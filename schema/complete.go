@@ -1,0 +1,273 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ambit-dev/ambit/internal/strictjson"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+const (
+	// completeBudget is how many times one check may apply a schema to a value. A contract
+	// stays far below it; a schema whose work grows exponentially with its input does not.
+	completeBudget = 100_000
+	// completeDigits bounds the digits and the exponent of numbers, because the complete
+	// validator writes them out.
+	completeDigits = 400
+)
+
+// completeValidator checks by keywords that the tree does not know. It covers a whole schema
+// text, those keywords included that the tree checks as well.
+type completeValidator struct {
+	document any
+	formats  bool
+	// machines holds compiled validators. Each counts its own work, so that one serves one
+	// check at a time.
+	machines sync.Pool
+}
+
+// completeMachine is one compiled validator and its counter.
+type completeMachine struct {
+	schema *jsonschema.Schema
+	steps  int
+}
+
+// exhausted ends a check that used up its budget.
+type exhausted struct{}
+
+// newComplete compiles a schema text. formats tells whether formats are asserted.
+func newComplete(text []byte, formats bool) (*completeValidator, error) {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, errors.New("the text is not JSON")
+	}
+	c := &completeValidator{document: document, formats: formats}
+	m, err := c.compile()
+	if err != nil {
+		return nil, err
+	}
+	c.machines.Put(m)
+	return c, nil
+}
+
+// noLoader refuses whatever a schema refers to outside of itself.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("refers to %s; only references into the schema itself are followed", url)
+}
+
+// compile makes one more machine.
+func (c *completeValidator) compile() (*completeMachine, error) {
+	const location = "schema:///"
+	m := &completeMachine{}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.UseLoader(noLoader{})
+	compiler.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) { return regexp.Compile(pattern) })
+	if c.formats {
+		compiler.AssertFormat()
+		for i, f := range formats {
+			if i > 0 {
+				compiler.RegisterFormat(&jsonschema.Format{Name: f.name, Validate: assertFormat(format(i))})
+			}
+		}
+	}
+	compiler.RegisterVocabulary(&jsonschema.Vocabulary{
+		URL: location + "count",
+		Compile: func(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) {
+			return m, nil
+		},
+	})
+	compiler.AssertVocabs()
+	if err := compiler.AddResource(location, c.document); err != nil {
+		return nil, err
+	}
+	var err error
+	m.schema, err = compiler.Compile(location)
+	return m, err
+}
+
+// Validate counts one application of a schema; it is what the vocabulary adds to each of them.
+func (m *completeMachine) Validate(*jsonschema.ValidatorContext, any) {
+	if m.steps++; m.steps > completeBudget {
+		panic(exhausted{})
+	}
+}
+
+func assertFormat(f format) func(v any) error {
+	return func(v any) error {
+		if s, ok := v.(string); ok && !hasFormat(f, s) {
+			return errors.New(formats[f].message)
+		}
+		return nil
+	}
+}
+
+// check reports what the complete validator says about a valid JSON text.
+func (c *completeValidator) check(r *report, at *path, text []byte) {
+	if !boundedNumbers(text) {
+		r.add(at, "budget", "holds a number with more digits or a larger exponent than can be checked", nil)
+		return
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		r.add(at, "syntax", "the text is not JSON", nil)
+		return
+	}
+	m, _ := c.machines.Get().(*completeMachine)
+	if m == nil {
+		if m, err = c.compile(); err != nil {
+			r.add(at, "budget", "could not be checked", nil)
+			return
+		}
+	}
+	m.steps = 0
+	err, finished := m.run(value)
+	if !finished {
+		r.add(at, "budget", "takes more work to check than one call may cost; send a smaller value", nil)
+		return
+	}
+	c.machines.Put(m)
+	var failure *jsonschema.ValidationError
+	if errors.As(err, &failure) {
+		reportFailure(r, at, failure)
+	} else if err != nil {
+		r.add(at, "schema", "does not satisfy the schema", nil)
+	}
+}
+
+// run validates and reports whether it came to an end within the budget. A machine that did
+// not is left in an unknown state.
+func (m *completeMachine) run(value any) (err error, finished bool) {
+	defer func() {
+		if recover() != nil {
+			finished = false
+		}
+	}()
+	return m.schema.Validate(value), true
+}
+
+// boundedNumbers reports whether every number in a valid JSON text can be written out.
+func boundedNumbers(text []byte) bool {
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '"':
+			end, _, err := strictjson.String(text, i)
+			if err != nil {
+				return false
+			}
+			i = end
+		case c == '-' || c-'0' <= 9:
+			end, _, err := strictjson.Number(text, i)
+			if err != nil {
+				return false
+			}
+			d := parseDecimal(text[i:end])
+			if end-i > 2*completeDigits || d.exp > completeDigits || d.exp < -completeDigits {
+				return false
+			}
+			i = end
+		default:
+			i++
+		}
+	}
+	return true
+}
+
+// reportFailure turns the leaves of a failure into faults, in the order of their places.
+func reportFailure(r *report, at *path, failure *jsonschema.ValidationError) {
+	var faults []Fault
+	var walk func(*jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		if _, choice := e.ErrorKind.(*kind.AnyOf); len(e.Causes) > 0 && !choice {
+			for _, cause := range e.Causes {
+				walk(cause)
+			}
+			return
+		}
+		keyword := "schema"
+		if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
+			keyword = path[len(path)-1]
+		}
+		pointer := at.append(nil)
+		for _, token := range e.InstanceLocation {
+			pointer = appendToken(append(pointer, '/'), cut(token, keyLimit))
+		}
+		faults = append(faults, Fault{Pointer: string(pointer), Rule: keyword, Message: failureMessage(e.ErrorKind)})
+	}
+	walk(failure)
+	slices.SortStableFunc(faults, func(a, b Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
+	faults = slices.CompactFunc(faults, func(a, b Fault) bool { return a.Pointer == b.Pointer && a.Rule == b.Rule })
+	for _, f := range faults {
+		if !r.full() {
+			r.faults = append(r.faults, f)
+		}
+	}
+}
+
+// failureMessage words a failure without repeating the value, which may be secret or long.
+func failureMessage(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Not:
+		return "must not satisfy the schema under \"not\""
+	case *kind.AnyOf:
+		return "must satisfy at least one of the alternatives"
+	case *kind.OneOf:
+		if len(k.Subschemas) > 1 {
+			return "must satisfy exactly one of the alternatives, not several"
+		}
+		return "must satisfy exactly one of the alternatives"
+	case *kind.Required:
+		return "lacks required members: " + strings.Join(k.Missing, ", ")
+	case *kind.Dependency:
+		return "a member that is there requires others: " + strings.Join(k.Missing, ", ")
+	case *kind.DependentRequired:
+		return "a member that is there requires others: " + strings.Join(k.Missing, ", ")
+	case *kind.Type:
+		return "must be of type " + strings.Join(k.Want, " or ") + ", not " + k.Got
+	case *kind.MinItems:
+		return fmt.Sprintf("must have at least %d items, not %d", k.Want, k.Got)
+	case *kind.MaxItems:
+		return fmt.Sprintf("must have at most %d items, not %d", k.Want, k.Got)
+	case *kind.MinContains:
+		return fmt.Sprintf("must have at least %d items that satisfy the schema under \"contains\"", k.Want)
+	case *kind.MaxContains:
+		return fmt.Sprintf("must have at most %d items that satisfy the schema under \"contains\"", k.Want)
+	case *kind.Contains:
+		return "must have an item that satisfies the schema under \"contains\""
+	case *kind.FalseSchema:
+		return "no value is allowed here; leave it out"
+	}
+	return "does not satisfy the schema"
+}
+
+// completed reads a value that the tree checks in part and the complete validator in full.
+func (s *scanner) completed(n *node, at *path) bool {
+	start, before := s.pos, len(s.faults)
+	if !s.value(n.described, at, reflect.Value{}) {
+		return false
+	}
+	if len(s.faults) > before {
+		return !s.full()
+	}
+	text := s.data[start:s.pos]
+	if n.defaults {
+		filled, faults := filledValue(n.described, text)
+		if faults != nil {
+			s.faults = append(s.faults, faults...)
+			return !s.full()
+		}
+		text = filled
+	}
+	n.complete.check(&s.report, at, text)
+	return !s.full()
+}

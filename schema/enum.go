@@ -1,0 +1,82 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/ambit-dev/ambit/internal/strictjson"
+)
+
+// enumRules are the values that alone are accepted, of enum or const.
+type enumRules struct {
+	rule    string   // "enum" or "const"
+	strings []string // those that are strings
+	keys    [][]byte // equality keys of the others
+	values  [][]byte // all, as JSON, in the order given
+	allowed []any    // all, for faults
+	message string
+}
+
+// newEnum compiles values, each a valid JSON text.
+func newEnum(rule string, values [][]byte) *enumRules {
+	e := &enumRules{rule: rule, values: values, message: "must be one of the allowed values"}
+	if rule == "const" {
+		e.message = "must be the one allowed value"
+	}
+	for _, value := range values {
+		value = slices.Clip(value)
+		if value[0] == '"' {
+			e.strings = append(e.strings, string(strictjson.Unquote(value[1:len(value)-1])))
+		} else {
+			e.keys = append(e.keys, appendKey(nil, value))
+		}
+		e.allowed = append(e.allowed, allowedValue(value))
+	}
+	return e
+}
+
+// allowedValue returns an accepted value for a fault. Integers stay exact.
+func allowedValue(value []byte) any {
+	if c := value[0]; c == '-' || c-'0' <= 9 {
+		d := parseDecimal(value)
+		if i, ok := d.int64(); ok {
+			return i
+		}
+	}
+	return plainValue(value)
+}
+
+// findString returns the place of s among the strings, or -1.
+func findString[S ~string | ~[]byte](e *enumRules, s S) int {
+	for i, known := range e.strings {
+		if string(s) == known {
+			return i
+		}
+	}
+	return -1
+}
+
+// hasJSON reports whether a valid JSON text that is no string is among the values.
+func (e *enumRules) hasJSON(value []byte) bool {
+	if len(e.keys) == 0 {
+		return false
+	}
+	var space [64]byte
+	key := appendKey(space[:0], value)
+	return slices.ContainsFunc(e.keys, func(known []byte) bool { return string(known) == string(key) })
+}
+
+// checkEnumString reports a string that is not among the values.
+func checkEnumString[S ~string | ~[]byte](r *report, e *enumRules, at *path, s S) int {
+	i := findString(e, s)
+	if i < 0 {
+		r.addEcho(at, e.rule, e.message, quoted(s), e.allowed)
+	}
+	return i
+}
+
+// checkEnumJSON reports another value that is not among the values.
+func (r *report) checkEnumJSON(e *enumRules, at *path, value []byte) {
+	if !e.hasJSON(value) {
+		r.addEcho(at, e.rule, e.message, cut(value, echoLimit), e.allowed)
+	}
+}

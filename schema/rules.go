@@ -1,0 +1,191 @@
+package schema
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+)
+
+// stringRules are the rules for strings. Lengths count characters (Unicode code points).
+type stringRules struct {
+	min, max int // max -1: no limit
+	pattern  *regexp.Regexp
+	format   format
+
+	minMessage, maxMessage, patternMessage string
+}
+
+// numberRules are the rules for numbers.
+type numberRules struct {
+	minimum, maximum                   *limit
+	exclusiveMinimum, exclusiveMaximum *limit
+	multipleOf                         *limit
+
+	// The integers within all four limits are those from low to high, unless wide is set: then
+	// some limit is outside of what 64 bits hold, and only the limits themselves decide.
+	low, high int64
+	wide      bool
+	step      int64 // multipleOf as integer, 1 if unset, 0 if it is no integer
+	kind      bool  // minimum or maximum follow from the Go type alone
+}
+
+// limit is one number that a rule names.
+type limit struct {
+	text    []byte
+	value   decimal
+	nearest float64 // the float64 nearest to value
+	message string
+}
+
+func newLimit(text []byte, message string) *limit {
+	nearest, _ := strconv.ParseFloat(string(text), 64) // out of range is an infinity, which serves
+	return &limit{text: text, value: parseDecimal(text), nearest: nearest, message: message + string(text)}
+}
+
+// seal derives the bounds for integers.
+func (r *numberRules) seal() {
+	r.low, r.high, r.step, r.wide = math.MinInt64, math.MaxInt64, 1, false
+	raise := func(l *limit, exclusive bool) {
+		if l == nil {
+			return
+		}
+		n, ok := l.value.ceiling()
+		if ok && exclusive && l.value.integral() {
+			if n == math.MaxInt64 {
+				ok = false
+			}
+			n++
+		}
+		r.wide = r.wide || !ok
+		r.low = max(r.low, n)
+	}
+	lower := func(l *limit, exclusive bool) {
+		if l == nil {
+			return
+		}
+		n, ok := l.value.floor()
+		if ok && exclusive && l.value.integral() {
+			if n == math.MinInt64 {
+				ok = false
+			}
+			n--
+		}
+		r.wide = r.wide || !ok
+		r.high = min(r.high, n)
+	}
+	raise(r.minimum, false)
+	raise(r.exclusiveMinimum, true)
+	lower(r.maximum, false)
+	lower(r.exclusiveMaximum, true)
+	if r.multipleOf != nil {
+		r.step, _ = r.multipleOf.value.int64() // 0: not an integer
+	}
+}
+
+// floor returns the greatest integer that is not above d, and whether it fits.
+func (d *decimal) floor() (int64, bool) {
+	if d.integral() {
+		return d.int64()
+	}
+	n, ok := d.magnitude()
+	if !ok || n >= math.MaxInt64 {
+		return 0, false
+	}
+	if d.negative {
+		return -int64(n) - 1, true
+	}
+	return int64(n), true
+}
+
+// ceiling returns the least integer that is not below d, and whether it fits.
+func (d *decimal) ceiling() (int64, bool) {
+	if d.integral() {
+		return d.int64()
+	}
+	n, ok := d.floor()
+	return n + 1, ok
+}
+
+// integer reports whether n keeps the rules, at no more cost than two comparisons where
+// nothing rare is asked for.
+func (r *numberRules) integer(n int64) bool {
+	return n >= r.low && n <= r.high && !r.wide && (r.step == 1 || r.step != 0 && n%r.step == 0)
+}
+
+// number returns the first limit that d breaks with its rule, or nil.
+func (r *numberRules) number(d *decimal) (rule string, broken *limit) {
+	switch {
+	case r.minimum != nil && d.compare(&r.minimum.value) < 0:
+		return "minimum", r.minimum
+	case r.exclusiveMinimum != nil && d.compare(&r.exclusiveMinimum.value) <= 0:
+		return "exclusiveMinimum", r.exclusiveMinimum
+	case r.maximum != nil && d.compare(&r.maximum.value) > 0:
+		return "maximum", r.maximum
+	case r.exclusiveMaximum != nil && d.compare(&r.exclusiveMaximum.value) >= 0:
+		return "exclusiveMaximum", r.exclusiveMaximum
+	case r.multipleOf != nil && !d.multipleOf(&r.multipleOf.value):
+		return "multipleOf", r.multipleOf
+	}
+	return "", nil
+}
+
+// checkNumber reports a number that breaks a rule; literal is its JSON form.
+func (r *report) checkNumber(rules *numberRules, at *path, d *decimal, literal []byte) {
+	if rule, broken := rules.number(d); broken != nil {
+		r.addEcho(at, rule, broken.message, cut(literal, echoLimit), nil)
+	}
+}
+
+// checkString reports a string that breaks a rule of its length, pattern or format.
+func checkString[S ~string | ~[]byte](r *report, rules *stringRules, at *path, s S) {
+	// A character has one to four bytes, so the count is needed only in between.
+	if rules.min > 0 && (len(s) < rules.min || len(s) < 4*rules.min && characters(s) < rules.min) {
+		r.addEcho(at, "minLength", rules.minMessage, strconv.Itoa(characters(s)), nil)
+	}
+	if rules.max >= 0 && len(s) > rules.max && characters(s) > rules.max {
+		r.addEcho(at, "maxLength", rules.maxMessage, strconv.Itoa(characters(s)), nil)
+	}
+	if rules.pattern != nil && !matches(rules.pattern, s) {
+		r.addEcho(at, "pattern", rules.patternMessage, quoted(s), nil)
+	}
+	if rules.format != formatNone && !hasFormat(rules.format, s) {
+		r.addEcho(at, "format", formats[rules.format].message, quoted(s), nil)
+	}
+}
+
+func matches[S ~string | ~[]byte](pattern *regexp.Regexp, s S) bool {
+	switch s := any(s).(type) {
+	case string:
+		return pattern.MatchString(s)
+	case []byte:
+		return pattern.Match(s)
+	}
+	return false
+}
+
+// characters counts code points.
+func characters[S ~string | ~[]byte](s S) int {
+	n := 0
+	for i := range len(s) {
+		if s[i]&0xC0 != 0x80 {
+			n++
+		}
+	}
+	return n
+}
+
+// quoted returns a string for a message: cut short, in quotation marks, control characters
+// escaped.
+func quoted[S ~string | ~[]byte](s S) string { return strconv.Quote(cut(s, echoLimit)) }
+
+func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+
+// checkLength reports an array or object with too few or too many entries.
+func (r *report) checkLength(at *path, n, least, most int, minRule, maxRule, entries string) {
+	if n < least {
+		r.add(at, minRule, "must have at least "+strconv.Itoa(least)+" "+entries+", not "+strconv.Itoa(n), nil)
+	}
+	if most >= 0 && n > most {
+		r.add(at, maxRule, "must have at most "+strconv.Itoa(most)+" "+entries+", not "+strconv.Itoa(n), nil)
+	}
+}

@@ -1,0 +1,77 @@
+package schema
+
+// children calls f for each node right below n.
+func (n *node) children(f func(*node)) {
+	if n.arr != nil && n.arr.items != nil {
+		f(n.arr.items)
+	}
+	if n.obj != nil {
+		for i := range n.obj.fields {
+			f(n.obj.fields[i].node)
+		}
+		if n.obj.extra != nil {
+			f(n.obj.extra)
+		}
+	}
+	if n.union != nil {
+		for _, v := range n.union.variants {
+			f(v)
+		}
+	}
+	for _, b := range n.branches {
+		f(b.node)
+	}
+	if n.described != nil {
+		f(n.described)
+	}
+}
+
+// reachable lists root and all nodes below it, each once.
+func reachable(root *node) []*node {
+	seen := map[*node]bool{root: true}
+	list := []*node{root}
+	for i := 0; i < len(list); i++ {
+		list[i].children(func(child *node) {
+			if !seen[child] {
+				seen[child] = true
+				list = append(list, child)
+			}
+		})
+	}
+	return list
+}
+
+// markDefaults notes in each node whether a default is defined in it or below.
+func markDefaults(nodes []*node) {
+	for changed := true; changed; {
+		changed = false
+		for _, n := range nodes {
+			if !n.defaults && n.definesDefault() {
+				n.defaults, changed = true, true
+			}
+		}
+	}
+}
+
+func (n *node) definesDefault() bool {
+	found := false
+	if n.obj != nil {
+		for i := range n.obj.fields {
+			found = found || n.obj.fields[i].fallback != nil
+		}
+	}
+	n.children(func(child *node) { found = found || child.defaults })
+	return found
+}
+
+// holdsSecret reports whether a field of n is marked secret.
+func (n *node) holdsSecret() bool {
+	if n.obj != nil {
+		for i := range n.obj.fields {
+			if n.obj.fields[i].secret {
+				return true
+			}
+		}
+	}
+	return n.note.secret
+}
