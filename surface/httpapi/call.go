@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/trust"
+)
+
+// successStart and successEnd stand around an output.
+const (
+	successStart = `{"ok":true,"data":`
+	successEnd   = '}'
+)
+
+// call answers a request at a path of a capability's form. All that comes
+// before the body is read is decided without regard to whether a capability is
+// there, but for strangers, whom both cases give the same answer.
+func (x *exchange) call(path string) {
+	if !x.method("OPTIONS, POST", http.MethodPost) {
+		return
+	}
+	at, found := x.routes[path]
+	if !found {
+		// A name cannot begin with a slash, so that this one finds nothing,
+		// and the answer is that for names which do not exist.
+		at.name = "/" + path
+	}
+	ctx, run := x.app.NewRun(x.r.Context(), x.runOptions())
+	defer run.End()
+	if x.stranger() && run.Admit(ctx, at.name) != nil {
+		x.fail(x.guard.Unauthenticated())
+		return
+	}
+	request, refused := x.request(at)
+	if refused != nil {
+		x.fail(refused)
+		return
+	}
+	b := x.pool.Get().(*buffers)
+	defer x.put(b)
+	if b.in, refused = trust.ReadBody(x.w, x.r, x.identity, b.in[:0], x.limit(ctx, run, at)); refused != nil {
+		x.fail(refused)
+		return
+	}
+	b.out = append(b.out[:0], successStart...)
+	request.Input, request.Into = b.in, b.out
+	result, err := run.Invoke(ctx, request)
+	if err != nil {
+		x.fail(ambit.ErrorFrom(err, x.errorOptions()))
+		return
+	}
+	b.out = append(result.Buffer, successEnd)
+	if !x.send(http.StatusOK, b.out) {
+		b.out = nil // HTTP/2 may still hold it
+	}
+}
+
+// request reads the call from the headers.
+func (x *exchange) request(at route) (ambit.Request, *ambit.Error) {
+	request := ambit.Request{Name: at.name}
+	if x.r.URL.RawQuery != "" {
+		return request, ambit.Errorf(ambit.CodeInvalidInput, "A call takes nothing from the query.").WithHint("Send the input as the JSON body.")
+	}
+	if refused := x.negotiated(); refused != nil {
+		return request, refused
+	}
+	for _, header := range [...]struct {
+		name string
+		to   *string
+	}{{"Ambit-Reason", &request.Reason}, {"Idempotency-Key", &request.IdempotencyKey}} {
+		switch values := x.r.Header[header.name]; len(values) {
+		case 0:
+		case 1:
+			*header.to = values[0]
+		default:
+			return request, ambit.Errorf(ambit.CodeInvalidInput, "The request has more than one %s header.", header.name).WithHint("Send it once.")
+		}
+	}
+	return request, nil
+}
+
+// limit returns how many bytes a body may have. A capability that takes more
+// than others gives itself away by it, so that only those who may call it get
+// its limit; what takes less says so itself.
+func (x *exchange) limit(ctx context.Context, run *ambit.Run, at route) int {
+	limit := x.app.MaxInput()
+	if at.maxInput > limit && run.Admit(ctx, at.name) == nil {
+		return at.maxInput
+	}
+	return limit
+}
