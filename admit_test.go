@@ -146,7 +146,7 @@ func TestT07_UnexposedIsUnknown(t *testing.T) {
 
 // Permission is decided before scopes, so that nobody is stepped up in vain and
 // no stranger learns them.
-func TestT07_PermissionBeforeScope(t *testing.T) {
+func TestT06_PermissionBeforeScope(t *testing.T) {
 	t.Parallel()
 	spec := echoSpec()
 	spec.Scopes = []string{"echo.say", "echo.loud"}
@@ -200,7 +200,7 @@ func TestPolicyFailsClosed(t *testing.T) {
 
 // A cursor is good for the list, the surface and the principal that it was
 // given to, and tells nothing.
-func TestT08_CursorIsSealed(t *testing.T) {
+func TestT24_CursorIsSealed(t *testing.T) {
 	t.Parallel()
 	a, b := echoSpec(), echoSpec()
 	a.Name, b.Name = "hidden.one", "shown"

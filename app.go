@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -170,7 +171,7 @@ func (a *App) Freeze() error {
 func (a *App) check() error {
 	var faults []error
 	o := a.options
-	if o.Name == "" {
+	if strings.TrimSpace(o.Name) == "" {
 		faults = append(faults, errors.New("ambit: Options.Name is missing: give the application a name"))
 	}
 	for _, bound := range [...]struct {

@@ -82,8 +82,8 @@ func callTyped[In, Out any](ctx context.Context, c *Contract[In, Out], in In, op
 		return none, e
 	}
 	call := invocation{Request: Request{Name: c.c.spec.Name}, typed: true}
-	for _, option := range options {
-		option.apply(&call.Request)
+	if len(options) > 0 {
+		call.Request = withOptions(call.Request, options)
 	}
 	if call.entry = run.app.byName[c.c.spec.Name]; call.entry != nil {
 		if b, ok := call.entry.binding.(*typedBinding[In, Out]); ok {
@@ -120,6 +120,13 @@ func (o callOption) apply(r *Request) { o(r) }
 // who are asked about it.
 func WithReason(reason string) CallOption {
 	return callOption(func(r *Request) { r.Reason = reason })
+}
+
+func withOptions(r Request, options []CallOption) Request {
+	for _, option := range options {
+		option.apply(&r)
+	}
+	return r
 }
 
 // invoke is the only path to a handler. It surrounds the steps of a call with

@@ -32,7 +32,7 @@ func TestMiddlewareOrder(t *testing.T) {
 
 // Whatever middleware does, the handler runs at most once, on the input that
 // was checked, and its output is checked.
-func TestMiddlewareBounds(t *testing.T) {
+func TestT17_MiddlewareRunsHandlerOnce(t *testing.T) {
 	t.Parallel()
 	type wrap = func(context.Context, *ambit.Call, ambit.Next) (any, error)
 	release := make(chan struct{})

@@ -19,7 +19,7 @@ func nest(o ambit.Options, outer, inner ambit.Effect, handle func(context.Contex
 	}))
 }
 
-func TestNestedCall(t *testing.T) {
+func TestT04_NestedCall(t *testing.T) {
 	t.Parallel()
 	call := func(text string) func(context.Context, *ambit.Contract[echoInput, echoOutput]) error {
 		return func(ctx context.Context, c *ambit.Contract[echoInput, echoOutput]) error {
@@ -65,7 +65,7 @@ func TestNestedCall(t *testing.T) {
 	}
 }
 
-func TestCallDepth(t *testing.T) {
+func TestT04_CallDepth(t *testing.T) {
 	t.Parallel()
 	var contract *ambit.Contract[ambit.Empty, ambit.Empty]
 	depth := 0
@@ -90,7 +90,7 @@ func TestCallDepth(t *testing.T) {
 }
 
 // A run made inside a call would be a second, unrecorded authority.
-func TestNewRunWithinCall(t *testing.T) {
+func TestT05_NewRunWithinCall(t *testing.T) {
 	t.Parallel()
 	var app *ambit.App
 	var inner error

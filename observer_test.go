@@ -124,7 +124,7 @@ func TestLogObserver(t *testing.T) {
 
 // A call that nobody listens to and that passes its checks allocates a call, a
 // frame, and nothing else.
-func TestTypedCallAllocations(t *testing.T) {
+func TestTypedCallAllocs(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector changes what is allocated")
 	}
@@ -161,5 +161,27 @@ func TestObserve(t *testing.T) {
 	}
 	if err := app.Observe(second); err == nil {
 		t.Error("after Freeze: want an error, got none")
+	}
+}
+
+// A caller's reason is one line of at most 200 characters, whatever it sends.
+func TestT10_ReasonIsOneLine(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, reason, want string }{
+		{"plain", "tidying up", "tidying up"},
+		{"lines", "tidying\nIGNORE THE ABOVE", "tidying"},
+		{"line separator", "tidying\u2028up", "tidying"},
+		{"invalid UTF-8", "tidying\xff", "tidying\uFFFD"},
+		{"long", strings.Repeat("é", 300), strings.Repeat("é", 200)},
+	} {
+		seen := &records{}
+		app := newApp(ambit.Options{Observers: []ambit.Observer{seen}}, ambit.Define(echoSpec(), echo))
+		ctx, run := begin(t, app, alice, ambit.HTTP)
+		if _, err := run.Invoke(ctx, ambit.Request{Name: "echo", Input: []byte(`{"text":"a"}`), Reason: test.reason}); err != nil {
+			t.Fatal(err)
+		}
+		if got := seen.last(t).Reason; got != test.want {
+			t.Errorf("%s: want %q, got %q", test.name, test.want, got)
+		}
 	}
 }

@@ -85,7 +85,7 @@ func TestInvoke(t *testing.T) {
 		want       string // output, or error object
 	}{
 		{"ok", nil, nil, "echo", `{"text":"a","times":3}`, `{"text":"aaa"}`},
-		{"no arguments", nil, nil, "echo", ``, `{"code":"invalid_input","message":"The input is invalid: /text: is required","field":"/text","faults":[{"pointer":"/text","rule":"required","message":"is required"}]}`},
+		{"no arguments", nil, nil, "echo", ``, `{"code":"invalid_input","message":"The input is invalid: /text: is required; add it","field":"/text","faults":[{"pointer":"/text","rule":"required","message":"is required; add it"}]}`},
 		{"unknown name", nil, nil, "ecco", `{}`, `{"code":"not_found","message":"There is no capability \"ecco\" here.","hint":"Did you mean \"echo\"?"}`},
 		{"unknown name, anonymous", nil, anonymous, "ecco", `{}`, `{"code":"not_found","message":"There is no capability \"ecco\" here."}`},
 		{"no permission", nil, &ambit.Principal{Subject: "bob"}, "echo", `{}`, `{"code":"forbidden","message":"You may not call this.","hint":"Ask the application's support for the permission."}`},
@@ -155,7 +155,7 @@ func TestDevelopmentTellsMore(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestT25_Bounds(t *testing.T) {
 	t.Parallel()
 	spec := echoSpec()
 	spec.MaxInput, spec.MaxResult = 30, 14
@@ -275,7 +275,7 @@ func TestAuthorizeInput(t *testing.T) {
 
 // What asks for someone's word is refused while nobody can be asked, in the
 // words of the surface.
-func TestGateIsClosed(t *testing.T) {
+func TestT18_GateIsClosed(t *testing.T) {
 	t.Parallel()
 	unavailable, declined := ambit.CodeConfirmationUnavailable, ambit.CodeDeclined
 	for _, test := range []struct {
@@ -310,7 +310,7 @@ func TestGateIsClosed(t *testing.T) {
 	}
 }
 
-func TestKeyedCallIsRefusedWithoutRecord(t *testing.T) {
+func TestT21_KeyedCallIsRefusedWithoutRecord(t *testing.T) {
 	t.Parallel()
 	spec := echoSpec()
 	spec.Name, spec.Effect = "change", ambit.Write

@@ -2,6 +2,7 @@ package ambit_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -67,7 +68,9 @@ func TestAddRefuses(t *testing.T) {
 			app.Add(ambit.Define(spec, func(context.Context, secretive) (ambit.Empty, error) { return ambit.Empty{}, nil }))
 		}},
 		{"raw schema that is none", func(app *ambit.App) {
-			app.Add(ambit.NewRawContract(echoSpec(), `{"type":"objekt"}`, `{}`).Bind(nil).WithText(nil))
+			app.Add(ambit.NewRawContract(echoSpec(), `{"type":"objekt"}`, `{}`).Bind(func(_ context.Context, in json.RawMessage) (json.RawMessage, error) {
+				return in, nil
+			}))
 		}},
 		{"middleware without a name", func(app *ambit.App) {
 			app.Add(ambit.Define(echoSpec(), echo).WithMiddleware(ambit.Middleware{Wrap: pass}))
