@@ -171,10 +171,9 @@ func ErrorFrom(err error, o ErrorOptions) *Error {
 		return nil
 	}
 	e, ok := errors.AsType[*Error](err)
-	if ok && e == nil {
-		ok = false
-	}
 	switch {
+	case ok && e == nil:
+		e = &Error{Code: CodeInternal, cause: errorText("a nil *ambit.Error was returned as an error: return nil instead")}
 	case ok && e.Code.Valid():
 	case ok:
 		e = &Error{Code: CodeInternal, cause: err}

@@ -37,7 +37,7 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// Hello, Ada <nil>
-	// invalid_input: The input is invalid: /name: must not be empty
+	// invalid_input: The input is invalid: /name: must have at least 1 character, not 0
 }
 
 // What a surface does: begin a run for the caller that it has authenticated,

@@ -32,7 +32,10 @@ func contextError(err error) *Error {
 // rule) into what the caller may see.
 func (a *App) handlerError(call *Call, err error) *Error {
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e == nil {
+	if ok && e == nil {
+		return ErrorFrom(err, ErrorOptions{})
+	}
+	if !ok {
 		failure := *ErrorFrom(err, ErrorOptions{})
 		failure.Message, failure.Hint = "", ""
 		if a.options.Development {

@@ -104,7 +104,7 @@ func TestInvoke(t *testing.T) {
 		{"deadline of the handler's own", fails(context.DeadlineExceeded), nil, "echo", `{"text":"a"}`,
 			`{"code":"deadline_exceeded","message":"The call took longer than it may.","executed":"unknown"}`},
 		{"typed nil error", fails((*ambit.Error)(nil)), nil, "echo", `{"text":"a"}`,
-			`{"code":"upstream","message":"Something that the application depends on failed.","hint":"Try again later; if it stays, tell the application's support.","executed":"unknown"}`},
+			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`},
 		{"panic", write(func(context.Context, echoInput) (echoOutput, error) { panic(secret) }), nil, "echo", `{"text":"a"}`,
 			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`},
 		{"output breaks its schema", write(func(context.Context, echoInput) (echoOutput, error) {
