@@ -19,6 +19,7 @@ type caller struct {
 
 func httpCallers() []caller {
 	return []caller{
+		{"ambit", side.AmbitHTTP, wire.EnvelopeCall(side.AmbitPath).Bearer(side.AmbitKey)},
 		{"huma", side.Huma, wire.BareCall(side.HumaPath)},
 		{"empty", side.Empty, &wire.Exchange{Path: "/"}},
 	}

@@ -61,7 +61,7 @@ func requireVerdicts(tb testing.TB, v validator) {
 		{name: "fraction for an integer", old: `25`, new: `25.5`, shape: true},
 		{name: "text for a boolean", old: `true`, new: `"true"`, shape: true},
 		{name: "above the maximum", old: `25`, new: `101`},
-		{name: "below the minimum", old: `25`, new: `0`},
+		{name: "below the minimum", old: `25`, new: `0`, shape: true}, // in a Go value zero is the default
 		{name: "not in the enum", old: `"replace"`, new: `"Replace"`},
 		{name: "no tags", old: `["pump","north","spare"]`, new: `[]`, want: true},
 		{name: "empty tag", old: `"north"`, new: `""`},

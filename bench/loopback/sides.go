@@ -21,6 +21,7 @@ func contenders() []contender {
 	call := wire.ToolCall("/mcp", side.ToolName)
 	return []contender{
 		{"empty", side.Empty, &wire.Exchange{Path: call.Path, Header: call.Header, Body: call.Body}},
+		{"ambit-http", side.AmbitHTTP, wire.EnvelopeCall(side.AmbitPath).Bearer(side.AmbitKey)},
 		{"huma", side.Huma, wire.BareCall(side.HumaPath)},
 		{"mcpgo", side.MCPGo, call},
 		{"gosdk", side.GoSDK, call},

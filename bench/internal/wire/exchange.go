@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 )
@@ -20,6 +21,17 @@ type Exchange struct {
 	// Verify reports why an answer's body is not the right one; nil means that
 	// it is. A nil Verify accepts every body.
 	Verify func(body []byte) error
+}
+
+// Bearer returns a copy of the exchange that carries a bearer token.
+func (e *Exchange) Bearer(token string) *Exchange {
+	c := *e
+	c.Header = maps.Clone(e.Header)
+	if c.Header == nil {
+		c.Header = make(map[string]string)
+	}
+	c.Header["Authorization"] = "Bearer " + token
+	return &c
 }
 
 // Request returns a new request for a handler that is called directly. The peer
