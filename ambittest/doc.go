@@ -1,0 +1,48 @@
+// Package ambittest tests an application as its callers meet it: as this
+// principal, on this way in, expecting this answer. It opens no socket and
+// starts no goroutine.
+//
+//	func TestSearch(t *testing.T) {
+//		h := ambittest.New(t, newApp())
+//		reader := h.As(ambittest.User("rita", "notes:read"))
+//
+//		hits := ambittest.Call(reader, notes.Search, notes.SearchInput{Query: "roadmap"})
+//		if len(hits.Found) == 0 {
+//			t.Error("want a hit, got none")
+//		}
+//		ambittest.Refused(reader, notes.Create, notes.CreateInput{Title: "New"}, ambit.CodeForbidden)
+//	}
+//
+// [Call] and [Refused] take a contract and Go values. [Client.Call] takes a name
+// and JSON text, for inputs that no Go value stands for and for what an answer
+// holds beside its output. Either fails the test with what it wanted, what it
+// got and the whole error object.
+//
+// # Ways in
+//
+// A client calls in-process unless [Client.Over] says otherwise; everything
+// works the same on every [Way], so that one test can go them all:
+//
+//	for _, way := range ambittest.Ways() {
+//		t.Run(way.String(), func(t *testing.T) {
+//			ambittest.Call(h.In(t).As(editor).Over(way), notes.Create, in)
+//		})
+//	}
+//
+// HTTP and MCP requests pass the handlers of packages surface/httpapi and
+// surface/mcp. An authenticator of the test host knows every client by its
+// principal; a client of [Anonymous] shows no credential and is answered as
+// where there are authenticators. An application that is to be served without
+// any is tested with [Host.Open].
+//
+// # Listings
+//
+// [Client.Listed] is what a caller is shown, [Host.CheckListings] holds an
+// application to the promise that what is listed can be called and the reverse,
+// whatever its policy and hooks do.
+//
+// # Events
+//
+// [Host.Events] has one event per call, as observers see it. A [Recorder] does
+// the same for an application that somebody else freezes.
+package ambittest
