@@ -15,7 +15,6 @@ const permission = "orders:read"
 // caller is who calls Ambit where nobody is authenticated over a network.
 func caller() *ambit.Principal {
 	return &ambit.Principal{
-		Authority:   "bench",
 		Subject:     "worker",
 		Kind:        ambit.KindService,
 		Permissions: []string{"customers:read", "orders:read", "orders:write"},
