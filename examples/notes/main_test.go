@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// command runs the program in this process.
+func command(t *testing.T, args ...string) (code int, stdout, notices, stderr string) {
+	t.Helper()
+	var out, said, errors bytes.Buffer
+	code = program(&said).Run(t.Context(), args, strings.NewReader(""), &out, &errors)
+	return code, out.String(), said.String(), errors.String()
+}
+
+func TestFirstRunMakesKeysAndShowsThemOnce(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "new")
+	database, keysFile := filepath.Join(folder, "notes.db"), filepath.Join(folder, "keys.json")
+	arguments := []string{"call", "notes.get", `{"id":28}`, "--as", "reader", "--db", database}
+
+	code, stdout, notices, stderr := command(t, arguments...)
+	if code != 0 || !strings.Contains(stdout, "Guest wifi") || stderr != "" {
+		t.Fatalf("want the note on the guest wifi, got code %d, %s%s", code, stdout, stderr)
+	}
+	data, err := os.ReadFile(keysFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys map[string]string
+	if err := json.Unmarshal(data, &keys); err != nil {
+		t.Fatal(err)
+	}
+	want := "New keys, kept in " + keysFile + ":\n  editor   " + keys["editor"] + "\n  reader   " + keys["reader"] + "\n"
+	if len(keys) != 2 || want != notices {
+		t.Errorf("want two keys and the notice\n%s, got %d keys and\n%s", want, len(keys), notices)
+	}
+	if info, err := os.Stat(keysFile); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("want a file for its owner only, got %v, %v", info.Mode(), err)
+	}
+
+	if _, _, notices, _ := command(t, arguments...); notices != "" {
+		t.Errorf("want nothing said at the second run, got %s", notices)
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	files := []string{"--db", filepath.Join(folder, "notes.db"), "--keys", filepath.Join(folder, "other", "keys.json")}
+	tests := []struct {
+		name           string
+		args           []string
+		code           int
+		stdout, stderr string // what they hold
+	}{
+		{"list as reader", []string{"list", "--as", "reader"}, 0, "notes.search", ""},
+		{"call as editor", []string{"call", "notes.create", `{"title":"From a script"}`, "--as", "editor"}, 0, `"version":1`, ""},
+		{"call without permission", []string{"call", "notes.create", `{"title":"x"}`, "--as", "reader"}, 3, "", `"code":"forbidden"`},
+		{"call for nobody", []string{"call", "notes.search", `{"query":"x"}`}, 3, "", "--as"},
+		{"conflict", []string{"call", "notes.update", `{"id":1,"version":9,"title":"x"}`, "--as", "editor"}, 5, "", `"details":{"version":1}`},
+		{"purge asks, and nobody is there", []string{"call", "notes.purge", `{"tag":"trash"}`, "--as", "editor"}, 5, "", `"code":"declined"`},
+		{"unknown name", []string{"call", "notes.serach", `{}`, "--as", "editor"}, 4, "", "notes.search"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, _, stderr := command(t, append(tt.args, files...)...)
+			if tt.code != code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.stderr) {
+				t.Errorf("want code %d, output with %q, errors with %q; got %d, %s, %s", tt.code, tt.stdout, tt.stderr, code, stdout, stderr)
+			}
+		})
+	}
+}
+
+// TestDefaultFiles holds that without flags the files are in the cache folder.
+func TestDefaultFiles(t *testing.T) {
+	cache := t.TempDir()
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} { // one of them per system
+		t.Setenv(name, cache)
+	}
+	if code, _, _, stderr := command(t, "list", "--as", "reader"); code != 0 {
+		t.Fatalf("want the list, got code %d: %s", code, stderr)
+	}
+	found, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"notes.db", "keys.json"} {
+		if _, err := os.Stat(filepath.Join(found, "ambit-notes", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
