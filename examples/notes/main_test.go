@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// command runs the program in this process.
-func command(t *testing.T, args ...string) (code int, stdout, notices, stderr string) {
+// inProcess runs the program in this process.
+func inProcess(t *testing.T, args ...string) (code int, stdout, notices, stderr string) {
 	t.Helper()
 	var out, said, errors bytes.Buffer
 	code = program(&said).Run(t.Context(), args, strings.NewReader(""), &out, &errors)
@@ -24,7 +24,7 @@ func TestFirstRunMakesKeysAndShowsThemOnce(t *testing.T) {
 	database, keysFile := filepath.Join(folder, "notes.db"), filepath.Join(folder, "keys.json")
 	arguments := []string{"call", "notes.get", `{"id":28}`, "--as", "reader", "--db", database}
 
-	code, stdout, notices, stderr := command(t, arguments...)
+	code, stdout, notices, stderr := inProcess(t, arguments...)
 	if code != 0 || !strings.Contains(stdout, "Guest wifi") || stderr != "" {
 		t.Fatalf("want the note on the guest wifi, got code %d, %s%s", code, stdout, stderr)
 	}
@@ -44,7 +44,7 @@ func TestFirstRunMakesKeysAndShowsThemOnce(t *testing.T) {
 		t.Errorf("want a file for its owner only, got %v, %v", info.Mode(), err)
 	}
 
-	if _, _, notices, _ := command(t, arguments...); notices != "" {
+	if _, _, notices, _ := inProcess(t, arguments...); notices != "" {
 		t.Errorf("want nothing said at the second run, got %s", notices)
 	}
 }
@@ -70,7 +70,7 @@ func TestCommandLine(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			code, stdout, _, stderr := command(t, append(tt.args, files...)...)
+			code, stdout, _, stderr := inProcess(t, append(tt.args, files...)...)
 			if tt.code != code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.stderr) {
 				t.Errorf("want code %d, output with %q, errors with %q; got %d, %s, %s", tt.code, tt.stdout, tt.stderr, code, stdout, stderr)
 			}
@@ -84,7 +84,7 @@ func TestDefaultFiles(t *testing.T) {
 	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} { // one of them per system
 		t.Setenv(name, cache)
 	}
-	if code, _, _, stderr := command(t, "list", "--as", "reader"); code != 0 {
+	if code, _, _, stderr := inProcess(t, "list", "--as", "reader"); code != 0 {
 		t.Fatalf("want the list, got code %d: %s", code, stderr)
 	}
 	found, err := os.UserCacheDir()

@@ -62,7 +62,7 @@ func TestStdio(t *testing.T) {
 // listens to progress.
 func TestImportReportsProgress(t *testing.T) {
 	t.Parallel()
-	server := serve(t, t.TempDir())
+	server := serveNotes(t, t.TempDir())
 	var last atomic.Int64
 	session := connect(t, server.transport(t, "editor"), &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
@@ -87,7 +87,7 @@ func TestImportReportsProgress(t *testing.T) {
 // progress, and holds that nothing of it stays.
 func TestImportCanceledByClient(t *testing.T) {
 	t.Parallel()
-	server := serve(t, t.TempDir())
+	server := serveNotes(t, t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	session := connect(t, server.transport(t, "editor"), &mcp.ClientOptions{

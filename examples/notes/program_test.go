@@ -63,8 +63,8 @@ type serving struct {
 	output *output
 }
 
-// serve starts the notes program on a free port, with its files in folder.
-func serve(t *testing.T, folder string) *serving {
+// serveNotes starts the notes program on a free port, with its files in folder.
+func serveNotes(t *testing.T, folder string) *serving {
 	t.Helper()
 	keys := filepath.Join(folder, "keys.json")
 	s := listen(t, exec.CommandContext(t.Context(), built(t), "--addr", "127.0.0.1:0",

@@ -43,7 +43,7 @@ func TestReadme(t *testing.T) {
 	if diff := cmp.Diff("go run ./examples/notes\n", text["serve"]); diff != "" {
 		t.Errorf("the block that starts the program (-want +got):\n%s", diff)
 	}
-	server := serve(t, t.TempDir())
+	server := serveNotes(t, t.TempDir())
 	environment := append(os.Environ(), "ADDR="+server.addr, "KEY="+server.keys["editor"])
 
 	t.Run("curl", func(t *testing.T) {
