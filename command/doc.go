@@ -1,0 +1,56 @@
+// Package command is the command line that an application gets: it serves the
+// application, speaks MCP over stdio, lists capabilities and calls them.
+//
+//	func main() {
+//		app := ambit.New(ambit.Options{Name: "hello"})
+//		app.Add(greet)
+//		command.Main(app, command.Options{})
+//	}
+//
+// That program is
+//
+//	hello [serve] [--addr 127.0.0.1:8080]       HTTP and MCP on one address
+//	hello mcp     [--as NAME]                   MCP over standard input and output
+//	hello list    [--as NAME] [--json]          what may be called
+//	hello call    [--as NAME] CAPABILITY [INPUT]  one call
+//
+// An application that has to read flags of its own before it can be built is a
+// [Program].
+//
+// # On whose behalf
+//
+// Calls from the command line pass every check that other calls pass. They are
+// made as the principal that --as names, which [Options.Principals] finds.
+// Nobody is all-powerful for sitting at a terminal: an application that knows
+// its callers, by Principals or by an authenticator of [Options.Serve], refuses
+// to list, to call and to speak MCP until --as says as whom. An application that
+// knows none calls as an anonymous principal, who may call what is
+// [ambit.Public] or what the application's policy gives to anonymous callers.
+//
+// --as asks for no credential. Whoever can start the program can read what it
+// reads; who that is, is for the operating system to say.
+//
+// # What goes where
+//
+// Standard output has the result and nothing else: JSON in one line, laid out in
+// several on a terminal. A failure is the error object in one line on standard
+// error, in the form that it has on every surface, and its exit code is the one
+// of its row in the table of errors:
+//
+//	0    it worked
+//	1    the application failed, or could not start
+//	2    usage or input
+//	3    no permission
+//	4    no such capability or thing
+//	5    a conflict, or a confirmation is needed
+//	6    limited or unavailable: later it may work
+//	130  interrupted
+//
+// What keeps an application from starting at all is plain text, not an error
+// object. Progress and what a handler logs for its caller are shown on standard
+// error while it is a terminal. All text is shown with control characters,
+// invisible characters and letters that pass for others escaped.
+//
+// An interrupt (SIGINT) or SIGTERM ends the command in good order: a call is
+// canceled, a server finishes what is under way. A second one kills it.
+package command

@@ -1,0 +1,36 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/surface/mcp"
+)
+
+func (p Program) mcpCommand() *cobra.Command {
+	var as string
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "Speak MCP over standard input and output",
+		Long:  "Speak the Model Context Protocol over standard input and output, for an agent that starts this program itself.",
+		Args:  arguments(0, 0),
+		RunE: p.run(func(c *cobra.Command, _ []string, app *ambit.App, options Options) error {
+			principal, err := options.principal(c.Context(), as)
+			if err != nil {
+				return err
+			}
+			server, err := mcp.New(app, mcp.Options{Trust: options.Serve.Trust})
+			if err != nil {
+				return err
+			}
+			return server.ServeStdio(c.Context(), c.InOrStdin(), c.OutOrStdout(), principal)
+		}),
+	}
+	addAs(c, &as)
+	return c
+}
+
+// addAs adds the flag that says on whose behalf a command works.
+func addAs(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "as", "", "`NAME` of the principal on whose behalf to work")
+}

@@ -1,0 +1,72 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/serve"
+)
+
+// Options say how an application's command line works. With the zero value it
+// serves on this machine alone, and calls as an anonymous caller.
+type Options struct {
+	// Serve is how the serve command serves, and whom it lets in. The mcp
+	// command takes over what concerns MCP.
+	Serve serve.Options
+	// Principals finds the principal that --as names; [Named] makes one from a
+	// map. An error ends the command: an *ambit.Error in its own way, any other
+	// as a failure to start. Nil: there are no names, and --as is refused.
+	Principals func(ctx context.Context, name string) (*ambit.Principal, error)
+	// Close gives back what the application holds, once the command is done,
+	// however it went. Nil: there is nothing to give back.
+	Close func() error
+}
+
+// Named returns an [Options.Principals] that knows the names of a map and no
+// others. The map and its principals must not be changed afterwards.
+func Named(principals map[string]*ambit.Principal) func(context.Context, string) (*ambit.Principal, error) {
+	return func(_ context.Context, name string) (*ambit.Principal, error) {
+		if p := principals[name]; p != nil {
+			return p, nil
+		}
+		var names []any
+		for _, known := range slices.Sorted(maps.Keys(principals)) {
+			names = append(names, known)
+		}
+		return nil, &ambit.Error{
+			Code: ambit.CodeInvalidInput, Message: fmt.Sprintf("There is no principal %q.", name),
+			Field: "--as", Allowed: names,
+		}
+	}
+}
+
+// principal returns on whose behalf the command works: whom --as names, or
+// nobody in particular where the application knows no callers.
+func (o Options) principal(ctx context.Context, name string) (*ambit.Principal, error) {
+	switch {
+	case name != "" && o.Principals == nil:
+		return nil, &ambit.Error{
+			Code: ambit.CodeInvalidInput, Message: "This application's command line knows no names for --as.",
+			Hint: "Leave --as out, or give the program command.Options.Principals.",
+		}
+	case name != "":
+		p, err := o.Principals(ctx, name)
+		if err == nil && p == nil {
+			err = fmt.Errorf("command.Options.Principals found neither a principal nor an error for %q", name)
+		}
+		return p, err
+	case o.Principals != nil:
+		return nil, &ambit.Error{
+			Code: ambit.CodeUnauthenticated, Message: "This application knows its callers: say on whose behalf.", Hint: "Add --as NAME.",
+		}
+	case len(o.Serve.Trust.Authenticators) > 0:
+		return nil, &ambit.Error{
+			Code: ambit.CodeUnauthenticated, Message: "This application knows its callers, and its command line knows no names for them.",
+			Hint: "Give the program command.Options.Principals, then add --as NAME.",
+		}
+	}
+	return &ambit.Principal{Kind: ambit.KindAnonymous}, nil
+}

@@ -1,0 +1,42 @@
+package command
+
+import (
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/serve"
+)
+
+// defaultAddress is reached from this machine alone.
+const defaultAddress = "127.0.0.1:8080"
+
+func (p Program) serveCommand() *cobra.Command {
+	var address string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve HTTP and MCP",
+		Long: "Serve HTTP and MCP on one address until interrupted.\n\n" +
+			"Standard error first has a table of all capabilities, then one line that begins with \"listening\" and\n" +
+			"names the address and what is served there, as name=value.",
+		Args: arguments(0, 0),
+		RunE: p.run(func(c *cobra.Command, _ []string, app *ambit.App, options Options) error {
+			return serveApp(c, address, app, options.Serve)
+		}),
+	}
+	c.Flags().StringVar(&address, "addr", defaultAddress, "`HOST:PORT` to listen on; port 0 takes a free one")
+	return c
+}
+
+// serveApp serves until the command's context ends.
+func serveApp(c *cobra.Command, address string, app *ambit.App, options serve.Options) error {
+	ready := options.Ready
+	options.Ready = func(bound net.Addr) {
+		announce(c.ErrOrStderr(), bound, app, options)
+		if ready != nil {
+			ready(bound)
+		}
+	}
+	return serve.ListenAndServe(c.Context(), address, app, options)
+}
