@@ -11,11 +11,9 @@ import (
 	"strings"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/surface/httpapi"
 	"github.com/ambit-dev/ambit/trust"
 )
-
-// prefix is where the test host serves the JSON API.
-const prefix = "/api/"
 
 // callerKey is where a request's context holds the principal who sends it.
 type callerKey struct{}
@@ -98,24 +96,25 @@ func (a *Answer) open() {
 // post calls over HTTP.
 func (c *Client) post(a *Answer, name, input string) {
 	c.host.t.Helper()
-	a.send(c.host.http, c.request(http.MethodPost, (&url.URL{Path: prefix + c.host.path(name)}).EscapedPath(), input))
+	path := url.URL{Path: httpapi.Path(httpapi.DefaultPrefix, c.host.specOf(name))}
+	a.send(c.host.http, c.request(http.MethodPost, path.EscapedPath(), input))
 	a.open()
 }
 
-// path returns where a capability is found below the prefix.
-func (h *Host) path(name string) string {
+// specOf returns the spec of a name, whether or not there is such a capability.
+func (h *Host) specOf(name string) ambit.Spec {
 	for _, contract := range h.app.Capabilities() {
-		if spec := contract.Spec(); spec.Name == name && spec.Path != "" {
-			return strings.TrimPrefix(spec.Path, "/")
+		if contract.Name() == name {
+			return contract.Spec()
 		}
 	}
-	return strings.ReplaceAll(name, ".", "/")
+	return ambit.Spec{Name: name}
 }
 
 // listAPI asks for a page of the listing over HTTP.
 func (c *Client) listAPI(cursor string) (names []string, next string, refused *ambit.Error) {
 	c.host.t.Helper()
-	target := prefix
+	target := httpapi.DefaultPrefix
 	if cursor != "" {
 		target += "?cursor=" + url.QueryEscape(cursor)
 	}

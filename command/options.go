@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/serve"
@@ -32,13 +33,9 @@ func Named(principals map[string]*ambit.Principal) func(context.Context, string)
 		if p := principals[name]; p != nil {
 			return p, nil
 		}
-		var names []any
-		for _, known := range slices.Sorted(maps.Keys(principals)) {
-			names = append(names, known)
-		}
 		return nil, &ambit.Error{
 			Code: ambit.CodeInvalidInput, Message: fmt.Sprintf("There is no principal %q.", name),
-			Field: "--as", Allowed: names,
+			Hint: "Known are " + strings.Join(slices.Sorted(maps.Keys(principals)), ", ") + ".",
 		}
 	}
 }
