@@ -1,0 +1,75 @@
+package ambittest_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/ambittest"
+)
+
+// t stands for the *testing.T that a test is given.
+type t struct{}
+
+func (t) Context() context.Context          { return context.Background() }
+func (t) Helper()                           {}
+func (t) Errorf(format string, args ...any) { log.Printf(format, args...) }
+func (t) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
+
+type addInput struct {
+	Title string `json:"title" minLength:"1"`
+}
+
+type addOutput struct {
+	ID int `json:"id"`
+}
+
+// The contract is what tests call an application by.
+var addNote = ambit.NewContract[addInput, addOutput](ambit.Spec{
+	Name: "notes.add", Description: "Add a note.", Effect: ambit.Write, Permission: "notes:write", Expose: ambit.HTTP | ambit.MCP,
+})
+
+func newNotes() *ambit.App {
+	app := ambit.New(ambit.Options{Name: "notes"})
+	app.Add(addNote.Bind(func(context.Context, addInput) (addOutput, error) { return addOutput{ID: 1}, nil }))
+	return app
+}
+
+func Example() {
+	h := ambittest.New(t{}, newNotes())
+	writer := h.As(ambittest.User("wanda", "notes:write"))
+	reader := h.As(ambittest.User("rita", "notes:read"))
+
+	// One line, on every way in.
+	for _, way := range ambittest.Ways() {
+		added := ambittest.Call(writer.Over(way), addNote, addInput{Title: "Milk"})
+		fmt.Println(way, added.ID)
+	}
+
+	// What must not work, and why it does not.
+	refused := ambittest.Refused(reader.Over(ambittest.HTTP), addNote, addInput{Title: "Milk"}, ambit.CodeForbidden)
+	fmt.Println(refused.Message)
+	invalid := writer.Over(ambittest.MCP).Call("notes.add", `{"titel": "Milk"}`).Refused(ambit.CodeInvalidInput)
+	fmt.Println(invalid.Faults[0].Message)
+
+	// What each is shown, and whether that is true.
+	fmt.Println(writer.Over(ambittest.MCP).Listed(), reader.Over(ambittest.MCP).Listed())
+	h.CheckListings(ambittest.User("wanda", "notes:write"), ambittest.User("rita", "notes:read"), ambittest.Anonymous())
+
+	// What observers saw.
+	for _, e := range h.Events()[4:6] {
+		fmt.Println(e.Capability, e.Via, e.Code, e.Ran)
+	}
+	// Output:
+	// in-process 1
+	// command 1
+	// http 1
+	// mcp-2026-07-28 1
+	// mcp-2025-11-25 1
+	// You may not call this.
+	// the key is not known here; did you mean "title"?
+	// [notes.add] []
+	// notes.add mcp  true
+	// notes.add http forbidden false
+}

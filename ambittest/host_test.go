@@ -1,0 +1,74 @@
+package ambittest_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/ambittest"
+)
+
+// TestEvents holds that a call is one event, whatever way it came by.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	own := &ambittest.Recorder{}
+	h := ambittest.New(t, newApp(ambit.Options{Observers: []ambit.Observer{own}}))
+	ignore := cmpopts.IgnoreFields(ambit.Event{}, "Run", "Call", "Request", "Began", "Took", "Cause", "InputBytes", "OutputBytes")
+	for _, way := range ambittest.Ways() {
+		h.ResetEvents()
+		own.Reset()
+		c := h.As(planner).Over(way)
+		ambittest.Refused(c, plan, planInput{Title: "taken"}, ambit.CodeConflict)
+		c.Call("nothing.here", "").Refused(ambit.CodeNotFound)
+		about := ambit.Event{Surface: way.Surface(), Via: way.Surface(), Principal: planner.Key()}
+		made, unknown := about, about
+		made.Capability, made.Effect, made.Code, made.Ran = "plan.make", ambit.Write, ambit.CodeConflict, true
+		unknown.Code = ambit.CodeNotFound
+		want := []ambit.Event{made, unknown}
+		if diff := cmp.Diff(want, h.Events(), ignore); diff != "" {
+			t.Errorf("%s: events (-want +got):\n%s", way, diff)
+		}
+		if diff := cmp.Diff(want, own.Events(), ignore); diff != "" {
+			t.Errorf("%s: events of a recorder in the options (-want +got):\n%s", way, diff)
+		}
+	}
+}
+
+// TestFrozenBefore holds that an application is tested as well where somebody
+// else has frozen it, and records its events there.
+func TestFrozenBefore(t *testing.T) {
+	t.Parallel()
+	own := &ambittest.Recorder{}
+	app := newApp(ambit.Options{Observers: []ambit.Observer{own}})
+	if err := app.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	h := ambittest.New(t, app)
+	h.ResetEvents()
+	ambittest.Call(h.As(planner), hello, ambit.Empty{})
+	if got := own.Events(); len(got) != 1 || got[0].Capability != "hello" {
+		t.Errorf("want the one event of hello, got %v", got)
+	}
+	if h.App() != app {
+		t.Error("want the application that the host was made of")
+	}
+}
+
+func TestWays(t *testing.T) {
+	t.Parallel()
+	var names, surfaces []string
+	for _, way := range append(ambittest.Ways(), 99) {
+		names = append(names, way.String())
+		surfaces = append(surfaces, way.Surface().String())
+	}
+	want := []string{"in-process", "command", "http", "mcp-2026-07-28", "mcp-2025-11-25", "invalid"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	want = []string{"in-process", "command", "http", "mcp", "mcp", "in-process"}
+	if diff := cmp.Diff(want, surfaces); diff != "" {
+		t.Errorf("surfaces (-want +got):\n%s", diff)
+	}
+}
