@@ -148,6 +148,9 @@ func (s *scanner) special(n *node, at *path, dst reflect.Value) bool {
 	if s.pos < len(s.data) {
 		c = s.data[s.pos]
 	}
+	if n.note.secret {
+		at.secret = true
+	}
 	if n.nullable && c == 'n' {
 		return s.literal(at)
 	}

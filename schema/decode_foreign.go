@@ -94,6 +94,7 @@ func (s *scanner) freeObject(at *path, floats bool) bool {
 		return true
 	}
 	var keys strictjson.Keys
+	here := path{up: at, secret: at.secret} // outside the loop, or it would not stay on the stack
 	for more := true; more; {
 		end, escaped, err := strictjson.String(s.data, s.pos)
 		if err != nil {
@@ -106,7 +107,7 @@ func (s *scanner) freeObject(at *path, floats bool) bool {
 		if s.pos, err = strictjson.Colon(s.data, end); err != nil {
 			return s.fail(at, err)
 		}
-		here := path{up: at, key: key, secret: at.secret}
+		here.key = key
 		if !keys.Add(key) {
 			s.duplicate(&here)
 		}

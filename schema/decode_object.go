@@ -18,6 +18,9 @@ func (s *scanner) object(n *node, at *path, dst reflect.Value) bool {
 	if n.union != nil {
 		return s.variant(n.union, at, dst)
 	}
+	if n.bind == bindMap && dst.IsValid() {
+		dst.Set(reflect.MakeMap(dst.Type()))
+	}
 	if n.obj == nil {
 		start := s.pos
 		return s.free(at, false) && s.enumerated(n, at, start)
@@ -40,14 +43,13 @@ func (s *scanner) members(o *object, at *path, dst reflect.Value) bool {
 	if s.pos < len(s.data) && s.data[s.pos] == '}' {
 		s.pos++
 	} else {
-		m := memberWalk{object: o, at: at, dst: dst, seen: &seen}
+		var others *strictjson.Keys
 		if !o.closed {
-			var others strictjson.Keys
-			m.others = &others
+			others = new(strictjson.Keys)
 		}
-		more := true
-		for more {
-			if !s.member(&m) {
+		m := memberWalk{object: o}
+		for more := true; more; {
+			if !s.member(&m, &seen, others, at, dst) {
 				return false
 			}
 			count++
@@ -70,43 +72,40 @@ func (s *scanner) members(o *object, at *path, dst reflect.Value) bool {
 	return !s.full()
 }
 
-// memberWalk is the state of reading one object.
+// memberWalk is the state of reading one object. What leads to the path is kept apart from it,
+// because all that one struct holds goes to the heap if a part of it does.
 type memberWalk struct {
 	object *object
-	at     *path
-	dst    reflect.Value
-	seen   *fieldSet
-	next   int // the field that is expected next
-	others *strictjson.Keys
+	next   int           // the field that is expected next
 	slot   reflect.Value // for one map element
 }
 
-// member reads one member.
-func (s *scanner) member(m *memberWalk) bool {
+// member reads one member. seen are the fields that were read, others the keys that are none,
+// nil where there may not be any.
+func (s *scanner) member(m *memberWalk, seen *fieldSet, others *strictjson.Keys, at *path, dst reflect.Value) bool {
 	end, escaped, err := strictjson.String(s.data, s.pos)
 	if err != nil {
-		return s.fail(m.at, err)
+		return s.fail(at, err)
 	}
 	key := s.data[s.pos+1 : end-1]
 	if escaped {
 		key = strictjson.Unquote(key)
 	}
 	if s.pos, err = strictjson.Colon(s.data, end); err != nil {
-		return s.fail(m.at, err)
+		return s.fail(at, err)
 	}
 	i := m.object.find(key, m.next)
 	if i < 0 {
-		return s.otherMember(m, key)
+		return s.otherMember(m, others, at, dst, key)
 	}
 	m.next = i + 1
 	f := &m.object.fields[i]
-	here := path{up: m.at, name: f.name, member: true, secret: m.at.secret || f.secret}
-	if m.seen.has(i) {
+	here := path{up: at, name: f.name, member: true, secret: at.secret || f.secret}
+	if seen.has(i) {
 		s.duplicate(&here)
 		return !s.full() && s.skip(&here)
 	}
-	m.seen.set(i)
-	dst := m.dst
+	seen.set(i)
 	if dst.IsValid() {
 		dst = f.in(dst)
 	}
@@ -129,37 +128,31 @@ func (s *scanner) duplicate(at *path) {
 }
 
 // otherMember reads a member that no field is named for.
-func (s *scanner) otherMember(m *memberWalk, key []byte) bool {
-	here := path{up: m.at, key: key, secret: m.at.secret}
-	if m.others == nil {
-		m.others = new(strictjson.Keys)
-	}
-	if !m.others.Add(key) {
-		s.duplicate(&here)
+func (s *scanner) otherMember(m *memberWalk, others *strictjson.Keys, at *path, dst reflect.Value, key []byte) bool {
+	here := path{up: at, key: key, secret: at.secret}
+	o := m.object
+	if others == nil {
+		s.unknown(o, &here, key)
 		return !s.full() && s.skip(&here)
 	}
-	o := m.object
-	if o.closed {
-		s.unknown(o, &here, key)
+	if !others.Add(key) {
+		s.duplicate(&here)
 		return !s.full() && s.skip(&here)
 	}
 	if o.extra == nil {
 		return s.free(&here, false)
 	}
-	if !m.dst.IsValid() {
-		return s.value(o.extra, &here, reflect.Value{})
+	if !dst.IsValid() {
+		return s.value(o.extra, &here, dst)
 	}
 	if !m.slot.IsValid() {
-		if m.dst.IsNil() {
-			m.dst.Set(reflect.MakeMap(m.dst.Type()))
-		}
-		m.slot = reflect.New(m.dst.Type().Elem()).Elem()
+		m.slot = reflect.New(dst.Type().Elem()).Elem()
 	}
 	m.slot.SetZero()
 	if !s.value(o.extra, &here, m.slot) {
 		return false
 	}
-	m.dst.SetMapIndex(reflect.ValueOf(string(key)).Convert(m.dst.Type().Key()), m.slot)
+	dst.SetMapIndex(reflect.ValueOf(string(key)).Convert(dst.Type().Key()), m.slot)
 	return true
 }
 

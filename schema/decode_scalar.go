@@ -77,7 +77,11 @@ func (s *scanner) number(n *node, at *path, dst reflect.Value) bool {
 			dst.SetFloat(f)
 		}
 	}
-	return s.enumerated(n, at, start)
+	if n.enum != nil {
+		d := parseDecimal(literal)
+		s.checkEnumNumber(n.enum, at, &d, literal)
+	}
+	return !s.full()
 }
 
 // smallInteger converts at most 18 digits with or without a sign.
@@ -130,9 +134,10 @@ func (s *scanner) longNumber(n *node, at *path, dst reflect.Value, end int) bool
 	}
 	if !ok {
 		s.outOfRange(at, &d, literal)
-		return !s.full()
+	} else if n.enum != nil {
+		s.checkEnumNumber(n.enum, at, &d, literal)
 	}
-	return s.enumerated(n, at, start)
+	return !s.full()
 }
 
 // setFloat sets dst and reports whether the number fits. Digits beyond the precision are

@@ -171,12 +171,12 @@ func (r *numberRules) within(f float64) bool {
 
 // numeral checks a number by its JSON form.
 func (w *writer) numeral(n *node, at *path, literal []byte) {
+	d := parseDecimal(literal)
 	if n.num != nil {
-		d := parseDecimal(literal)
 		w.checkNumber(n.num, at, &d, literal)
 	}
 	if n.enum != nil {
-		w.checkEnumJSON(n.enum, at, literal)
+		w.checkEnumNumber(n.enum, at, &d, literal)
 	}
 }
 

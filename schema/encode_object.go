@@ -16,9 +16,10 @@ func (w *writer) object(n *node, at *path, v reflect.Value) {
 	}
 	w.text("{")
 	first := true
+	here := path{up: at, member: true} // outside the loop, or it would not stay on the stack
 	for i := range n.obj.fields {
 		f := &n.obj.fields[i]
-		here := path{up: at, name: f.name, member: true, secret: at.secret || f.secret}
+		here.name, here.secret = f.name, at.secret || f.secret
 		if f.place == nil { // the discriminator of a variant
 			w.name(f, &first)
 			w.text(string(f.node.enum.values[0]))
@@ -96,11 +97,12 @@ func (w *writer) mapping(n *node, at *path, v reflect.Value) {
 	}
 	slices.SortFunc(names, strings.Compare)
 	elem := reflect.New(v.Type().Elem()).Elem()
+	here := path{up: at, member: true, secret: at.secret}
 	for i, name := range names {
 		if i > 0 {
 			w.text(",")
 		}
-		here := path{up: at, name: name, member: true, secret: at.secret}
+		here.name = name
 		if !utf8.ValidString(name) {
 			w.add(at, "utf8", "a key is not valid UTF-8", nil)
 		}

@@ -10,6 +10,7 @@ import (
 type enumRules struct {
 	rule    string   // "enum" or "const"
 	strings []string // those that are strings
+	numbers []decimal
 	keys    [][]byte // equality keys of the others
 	values  [][]byte // all, as JSON, in the order given
 	allowed []any    // all, for faults
@@ -24,9 +25,12 @@ func newEnum(rule string, values [][]byte) *enumRules {
 	}
 	for _, value := range values {
 		value = slices.Clip(value)
-		if value[0] == '"' {
+		switch c := value[0]; {
+		case c == '"':
 			e.strings = append(e.strings, string(strictjson.Unquote(value[1:len(value)-1])))
-		} else {
+		case c == '-' || c-'0' <= 9:
+			e.numbers = append(e.numbers, parseDecimal(value))
+		default:
 			e.keys = append(e.keys, appendKey(nil, value))
 		}
 		e.allowed = append(e.allowed, allowedValue(value))
@@ -55,16 +59,6 @@ func findString[S ~string | ~[]byte](e *enumRules, s S) int {
 	return -1
 }
 
-// hasJSON reports whether a valid JSON text that is no string is among the values.
-func (e *enumRules) hasJSON(value []byte) bool {
-	if len(e.keys) == 0 {
-		return false
-	}
-	var space [64]byte
-	key := appendKey(space[:0], value)
-	return slices.ContainsFunc(e.keys, func(known []byte) bool { return string(known) == string(key) })
-}
-
 // checkEnumString reports a string that is not among the values.
 func checkEnumString[S ~string | ~[]byte](r *report, e *enumRules, at *path, s S) int {
 	i := findString(e, s)
@@ -74,9 +68,23 @@ func checkEnumString[S ~string | ~[]byte](r *report, e *enumRules, at *path, s S
 	return i
 }
 
-// checkEnumJSON reports another value that is not among the values.
-func (r *report) checkEnumJSON(e *enumRules, at *path, value []byte) {
-	if !e.hasJSON(value) {
-		r.addEcho(at, e.rule, e.message, cut(value, echoLimit), e.allowed)
+// checkEnumNumber reports a number that is not among the values; literal is its JSON form.
+func (r *report) checkEnumNumber(e *enumRules, at *path, d *decimal, literal []byte) {
+	for i := range e.numbers {
+		if d.compare(&e.numbers[i]) == 0 {
+			return
+		}
 	}
+	r.addEcho(at, e.rule, e.message, cut(literal, echoLimit), e.allowed)
+}
+
+// checkEnumJSON reports a value, neither string nor number, that is not among the values.
+func (r *report) checkEnumJSON(e *enumRules, at *path, value []byte) {
+	if len(e.keys) > 0 {
+		key := appendKey(nil, value)
+		if slices.ContainsFunc(e.keys, func(known []byte) bool { return string(known) == string(key) }) {
+			return
+		}
+	}
+	r.addEcho(at, e.rule, e.message, cut(value, echoLimit), e.allowed)
 }

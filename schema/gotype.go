@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
 var (
@@ -73,12 +75,23 @@ func finish(root *node, t reflect.Type) *Schema {
 	for _, n := range nodes {
 		s.secret = s.secret || n.holdsSecret()
 	}
-	if root.text != nil {
+	if root.text != nil && t == nil {
 		s.published = root.text
+		s.object = string(rootType(root.text)) == `"object"`
 	} else {
 		s.published = publish(root)
 	}
 	return s
+}
+
+// rootType returns the value of the keyword type in a schema text, or nil.
+func rootType(text []byte) []byte {
+	for members := strictjson.Members(text, strictjson.MaxDepth); members.Next(); {
+		if string(members.Key()) == "type" {
+			return members.Value()
+		}
+	}
+	return nil
 }
 
 // typeCompiler turns Go types into nodes.

@@ -76,9 +76,9 @@ type node struct {
 	obj  *object
 	enum *enumRules
 
-	union    *unionRules // the variant follows from a member
-	branches []branch    // the variant follows from the JSON type
-	complete *completeValidator
+	union     *unionRules // the variant follows from a member
+	branches  []branch    // the variant follows from the JSON type
+	complete  *completeValidator
 	described *node // for complete, what the tree checks; for methods, what the type says of its JSON
 
 	goType     reflect.Type // of the value, behind all pointers; nil in parsed schemas
@@ -89,7 +89,7 @@ type node struct {
 
 // seal derives what the walks look at first.
 func (n *node) seal() {
-	n.special = n.nullable || n.pointers > 0 || n.branches != nil || n.complete != nil ||
+	n.special = n.nullable || n.note.secret || n.pointers > 0 || n.branches != nil || n.complete != nil ||
 		n.bind == bindRaw || n.bind == bindAny || n.bind == bindMethods
 }
 
