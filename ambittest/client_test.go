@@ -100,9 +100,9 @@ func TestListedPages(t *testing.T) {
 	}
 }
 
-// TestT02_Anonymous holds that a caller without a credential is challenged where
+// TestAnonymous holds that a caller without a credential is challenged where
 // there are authenticators, and served what is public where there are none.
-func TestT02_Anonymous(t *testing.T) {
+func TestAnonymous(t *testing.T) {
 	t.Parallel()
 	h := ambittest.New(t, newApp(ambit.Options{}))
 	guarded := h.As(ambittest.Anonymous())

@@ -10,7 +10,7 @@ import (
 	"github.com/ambit-dev/ambit/ambittest"
 )
 
-func TestT08_CheckListings(t *testing.T) {
+func TestCheckListings(t *testing.T) {
 	t.Parallel()
 	limited := ambittest.User("lisa", "plan:write")
 	limited.Unscoped = false

@@ -29,7 +29,7 @@ type fileInfo struct {
 
 func (i fileInfo) Mode() fs.FileMode { return i.mode }
 
-func TestStatusLine(t *testing.T) {
+func TestT10_StatusLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := &screen{mode: fs.ModeCharDevice}
@@ -65,7 +65,7 @@ func TestStatusLineIsForTerminals(t *testing.T) {
 	line.clear()
 }
 
-func TestWriteJSON(t *testing.T) {
+func TestT10_WriteJSON(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
