@@ -1,0 +1,200 @@
+package apikey_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/trust/apikey"
+)
+
+func authorization(values ...string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "http://localhost/api/greet", nil)
+	if len(values) > 0 {
+		r.Header["Authorization"] = values
+	}
+	return r
+}
+
+func TestT02_Authenticate(t *testing.T) {
+	t.Parallel()
+	alice, stranger := apikey.Generate(), apikey.Generate()
+	a, err := apikey.New(apikey.Key{Name: "alice", Secret: alice, Principal: &ambit.Principal{Permissions: []string{"notes:read"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const notMine, invalid = "not mine", "invalid"
+	tests := []struct {
+		name   string
+		header []string
+		want   string
+	}{
+		{"no header", nil, notMine},
+		{"the key", []string{"Bearer " + alice}, "alice"},
+		{"the scheme in another case", []string{"bEARER  " + alice + " "}, "alice"},
+		{"another key", []string{"Bearer " + stranger}, invalid},
+		{"a wrong checksum", []string{"Bearer " + alice[:43] + "?"}, invalid},
+		{"one digit changed", []string{"Bearer " + swap(alice, 10)}, invalid},
+		{"cut short", []string{"Bearer " + alice[:43]}, invalid},
+		{"the prefix alone", []string{"Bearer ambit_"}, invalid},
+		{"another token", []string{"Bearer eyJhbGciOiJFUzI1NiJ9.e30.AA"}, notMine},
+		{"the prefix in another case", []string{"Bearer AMBIT_" + alice[6:]}, notMine},
+		{"another scheme", []string{"Basic " + alice}, notMine},
+		{"no scheme", []string{alice}, notMine},
+		{"empty", []string{""}, notMine},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			identity, err := a.Authenticate(authorization(tt.header...))
+			got := notMine
+			switch {
+			case err != nil:
+				got = invalid
+				if strings.Contains(err.Error(), alice[6:20]) {
+					t.Errorf("the error shows the key: %v", err)
+				}
+			case identity != nil:
+				got = identity.Principal.Subject
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("caller (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// swap changes the digit at i for another one.
+func swap(key string, i int) string {
+	other := "x"
+	if key[i] == 'x' {
+		other = "y"
+	}
+	return key[:i] + other + key[i+1:]
+}
+
+func TestT32_KeyInTheQueryIsNotRead(t *testing.T) {
+	t.Parallel()
+	key := apikey.Generate()
+	a, err := apikey.New(apikey.Key{Name: "alice", Secret: key, Principal: &ambit.Principal{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "http://localhost/?access_token="+key+"&key="+key, strings.NewReader("access_token="+key))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if identity, err := a.Authenticate(r); identity != nil || err != nil {
+		t.Errorf("want no identity and no error, got %v, %v", identity, err)
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		key := apikey.Generate()
+		a, err := apikey.New(apikey.Key{Name: "alice", Secret: key, Principal: &ambit.Principal{}, Expires: time.Now().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := authorization("Bearer " + key)
+		time.Sleep(time.Hour - time.Nanosecond)
+		if identity, err := a.Authenticate(r); err != nil || identity == nil {
+			t.Errorf("before it expires: want an identity, got %v, %v", identity, err)
+		}
+		time.Sleep(time.Nanosecond)
+		if identity, err := a.Authenticate(r); err == nil || identity != nil {
+			t.Errorf("when it expires: want an error, got %v, %v", identity, err)
+		}
+	})
+}
+
+func TestPrincipalOfAKey(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		given ambit.Principal
+		want  ambit.Principal
+	}{
+		{"nothing said", ambit.Principal{}, ambit.Principal{Authority: "apikey", Subject: "ci", Unscoped: true}},
+		{
+			"all said",
+			ambit.Principal{Authority: "apikey", Subject: "build", Kind: ambit.KindService, Tenant: "acme", Permissions: []string{"p"}, Roles: []string{"r"}, Unscoped: true},
+			ambit.Principal{Authority: "apikey", Subject: "build", Kind: ambit.KindService, Tenant: "acme", Permissions: []string{"p"}, Roles: []string{"r"}, Unscoped: true},
+		},
+		{"scopes", ambit.Principal{Scopes: []string{"s"}}, ambit.Principal{Authority: "apikey", Subject: "ci", Scopes: []string{"s"}}},
+		{"no scopes at all", ambit.Principal{Scopes: []string{}}, ambit.Principal{Authority: "apikey", Subject: "ci", Scopes: []string{}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			key, given := apikey.Generate(), tt.given
+			a, err := apikey.New(apikey.Key{Name: "ci", Hash: apikey.Hash(key), Principal: &given})
+			if err != nil {
+				t.Fatal(err)
+			}
+			given.Subject = "changed later"
+			identity, err := a.Authenticate(authorization("Bearer " + key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&tt.want, identity.Principal); diff != "" {
+				t.Errorf("principal (-want +got):\n%s", diff)
+			}
+			named, ok := a.Principal("ci")
+			if diff := cmp.Diff(identity.Principal, named); diff != "" || !ok {
+				t.Errorf("Principal by name, found %v (-want +got):\n%s", ok, diff)
+			}
+		})
+	}
+}
+
+func TestKeysThatCannotWork(t *testing.T) {
+	t.Parallel()
+	key, nobody := apikey.Generate(), &ambit.Principal{}
+	tests := []struct {
+		want string
+		keys []apikey.Key
+	}{
+		{"key 1 has no name", []apikey.Key{{Secret: key, Principal: nobody}}},
+		{"no principal", []apikey.Key{{Name: "a", Secret: key}}},
+		{"not of kind", []apikey.Key{{Name: "a", Secret: key, Principal: &ambit.Principal{Kind: ambit.KindAnonymous}}}},
+		{"authority", []apikey.Key{{Name: "a", Secret: key, Principal: &ambit.Principal{Authority: "https://issuer.example"}}}},
+		{"choose one", []apikey.Key{{Name: "a", Secret: key, Principal: &ambit.Principal{Scopes: []string{"s"}, Unscoped: true}}}},
+		{"give one", []apikey.Key{{Name: "a", Secret: key, Hash: apikey.Hash(key), Principal: nobody}}},
+		{"not a key", []apikey.Key{{Name: "a", Secret: "hunter2", Principal: nobody}}},
+		{"not a key", []apikey.Key{{Name: "a", Secret: swap(key, 20), Principal: nobody}}},
+		{"not a SHA-256", []apikey.Key{{Name: "a", Principal: nobody}}},
+		{"not a SHA-256", []apikey.Key{{Name: "a", Hash: key, Principal: nobody}}},
+		{"has this name", []apikey.Key{{Name: "a", Secret: key, Principal: nobody}, {Name: "a", Secret: apikey.Generate(), Principal: nobody}}},
+		{"is the same", []apikey.Key{{Name: "a", Secret: key, Principal: nobody}, {Name: "b", Hash: apikey.Hash(key), Principal: nobody}}},
+	}
+	for _, tt := range tests {
+		a, err := apikey.New(tt.keys...)
+		if a != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("want an error with %q, got %v", tt.want, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), key[6:20]) || strings.Contains(err.Error(), "hunter2")) {
+			t.Errorf("the error shows the key: %v", err)
+		}
+	}
+}
+
+func TestNameAndChallenge(t *testing.T) {
+	t.Parallel()
+	a, err := apikey.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{a.Name(), a.Challenge(authorization())}
+	if diff := cmp.Diff([]string{"apikey", `Bearer realm="apikey"`}, got); diff != "" {
+		t.Errorf("name and challenge (-want +got):\n%s", diff)
+	}
+	if _, ok := a.Principal("nobody"); ok {
+		t.Error("Principal of an unknown name: want none")
+	}
+}
