@@ -21,7 +21,8 @@ func (p Program) callCommand() *cobra.Command {
 		Short: "Call a capability",
 		Long: "Call a capability and write its output, which is JSON.\n\n" +
 			"INPUT is JSON text, @FILE for the content of a file, or - for standard input. Without one it is {}.",
-		Args: arguments(1, 2),
+		Args:              arguments(1, 2),
+		ValidArgsFunction: p.completeName,
 		RunE: p.run(func(c *cobra.Command, args []string, app *ambit.App, options Options) error {
 			if len(args) == 2 && c.Flags().Changed("input") {
 				return misused(c, fmt.Errorf("there is an INPUT and an --input: give one of them"))
