@@ -97,7 +97,7 @@ func (w *writer) mapping(n *node, at *path, v reflect.Value) {
 	}
 	slices.SortFunc(names, strings.Compare)
 	elem := reflect.New(v.Type().Elem()).Elem()
-	here := path{up: at, member: true, secret: at.secret}
+	here := path{up: at, member: true, foreign: true, secret: at.secret}
 	for i, name := range names {
 		if i > 0 {
 			w.text(",")

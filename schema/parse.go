@@ -74,6 +74,9 @@ func parseText(text []byte, o parseOptions) (*node, error) {
 	if err := p.findCircle(); err != nil {
 		return nil, err
 	}
+	if err := p.checkSecrets(root); err != nil {
+		return nil, err
+	}
 	for _, fill := range p.pending {
 		fill()
 	}
@@ -294,6 +297,18 @@ func (p *parser) mapKeyword(k keyword, pointer string) error {
 		}
 		if k.name == "dependentSchemas" {
 			p.mark(pointer, at)
+		}
+	}
+	return nil
+}
+
+// checkSecrets refuses a secret that only the complete validator would see: it could not be
+// kept out of faults and records.
+func (p *parser) checkSecrets(root *node) error {
+	tree := reachable(root)
+	for _, at := range slices.Sorted(maps.Keys(p.nodes)) {
+		if n := p.nodes[at]; n.note.secret && !slices.Contains(tree, n) {
+			return mistake(at, "writeOnly", "a secret must stand under properties, items or additionalProperties, not under keywords that combine schemas")
 		}
 	}
 	return nil

@@ -24,11 +24,7 @@ func appendRedacted(dst []byte, n *node, data []byte) []byte {
 	case n.union != nil:
 		return appendRedacted(dst, n.union.chosen(data), data)
 	case n.branches != nil:
-		for _, b := range n.branches {
-			if b.node != nil && (data[0] == '{') == (b.types&typeObject != 0) && (data[0] == '[') == (b.types&typeArray != 0) {
-				return appendRedacted(dst, b.node, data)
-			}
-		}
+		return appendRedacted(dst, n.branchFor(typeOfByte(data[0])), data)
 	case n.obj == nil && n.arr == nil && n.described != nil:
 		return appendRedacted(dst, n.described, data)
 	case data[0] == '{' && n.obj != nil:

@@ -16,11 +16,12 @@ const (
 // only when there is something to report.
 type path struct {
 	up     *path
-	name   string // of a field
-	key    []byte // of a member that is no field
-	index  int    // of an element, where name and key are unset
-	member bool
-	secret bool // this value and all below it are never repeated
+	name    string // of a member
+	key     []byte // of a member that is no field, in place of name
+	index   int    // of an element, where member is unset
+	member  bool
+	foreign bool // the name was not given by the schema
+	secret  bool // this value and all below it are never repeated
 }
 
 // pointer writes the path as a JSON Pointer. A foreign key below a secret is left out.
@@ -35,8 +36,10 @@ func (p *path) append(dst []byte) []byte {
 	}
 	dst = p.up.append(dst)
 	switch {
-	case p.key != nil && p.up.secret:
+	case (p.foreign || p.key != nil) && p.up.secret:
 		return dst
+	case p.foreign:
+		return appendToken(append(dst, '/'), cut(p.name, keyLimit))
 	case p.key != nil:
 		return appendToken(append(dst, '/'), cut(p.key, keyLimit))
 	case p.member:

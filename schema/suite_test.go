@@ -44,12 +44,17 @@ func suiteFiles(t testing.TB) []string {
 
 // refused reports whether a group refers outside of its schema and must therefore be an error.
 func refused(file string, g suiteGroup) bool {
-	if file == "refRemote.json" {
+	switch file + ": " + g.Description {
+	case "defs.json: validate definition against metaschema",
+		"ref.json: remote ref, containing refs itself",
+		"dynamicRef.json: strict-tree schema, guards against misspelled properties",
+		"dynamicRef.json: tests for implementation dynamic anchor and reference link",
+		"dynamicRef.json: $ref and $dynamicAnchor are independent of order - $defs first",
+		"dynamicRef.json: $ref and $dynamicAnchor are independent of order - $ref first",
+		"dynamicRef.json: $ref to $dynamicRef finds detached $dynamicAnchor":
 		return true
 	}
-	text := string(g.Schema)
-	return strings.Contains(text, `"$ref": "http://localhost:1234`) && !strings.Contains(text, `"$id": "http://localhost:1234`) ||
-		strings.Contains(text, `"$ref": "https://json-schema.org/`)
+	return file == "refRemote.json"
 }
 
 func TestSuite(t *testing.T) {
