@@ -3,6 +3,7 @@ package ambit
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // refusal is why a principal may not reach a capability; the zero refusal is
@@ -41,7 +42,10 @@ func (r *Run) Admit(ctx context.Context, name string) error {
 	if r.err != nil {
 		return r.err
 	}
-	e := r.app.lookup(r.surface, name)
+	if failure := r.app.fresh(ctx, r, time.Now(), time.Time{}); failure != nil {
+		return failure.completed(r.app.errorOptions())
+	}
+	e := r.find(r.surface, name)
 	if e == nil {
 		return unknown(name)
 	}
@@ -59,16 +63,16 @@ func (a *App) admit(ctx context.Context, run *Run, e *entry, nested bool, known 
 			refused = refusal{code: CodeInternal, cause: a.panicked(ctx, e.contract.spec.Name, v)}
 		}
 	}()
-	spec := &e.contract.spec
+	spec, who := &e.contract.spec, run.who()
 	if !nested && !run.surface.open() && !spec.Expose.Has(run.surface) {
 		return refusal{code: CodeNotFound}
 	}
-	if len(spec.Callers) > 0 && !slices.Contains(spec.Callers, run.principal.Kind) {
-		return a.denied(run, "This is not for callers of your kind ("+run.principal.Kind.String()+").")
+	if len(spec.Callers) > 0 && !slices.Contains(spec.Callers, who.Kind) {
+		return a.denied(who, "This is not for callers of your kind ("+who.Kind.String()+").")
 	}
 	permitted, ok := known[e.permission]
-	if !ok {
-		permitted = a.permitted(ctx, run, spec.Permission)
+	if !ok || e.permission < 0 {
+		permitted = a.permitted(ctx, who, spec.Permission)
 		if known != nil {
 			known[e.permission] = permitted
 		}
@@ -77,47 +81,57 @@ func (a *App) admit(ctx context.Context, run *Run, e *entry, nested bool, known 
 		return permitted
 	}
 	if a.options.Authorize != nil {
-		if message := a.options.Authorize(ctx, e.public, &run.principal); message != "" {
-			return a.denied(run, message)
+		if message := a.options.Authorize(ctx, e.public, who); message != "" {
+			return a.denied(who, message)
 		}
 	}
-	if !run.principal.Unscoped {
-		for _, scope := range spec.Scopes {
-			if !slices.Contains(run.principal.Scopes, scope) {
-				return refusal{code: CodeInsufficientScope}
-			}
-		}
+	if len(spec.Scopes) > 0 && !run.scoped(spec.Scopes) {
+		return refusal{code: CodeInsufficientScope}
 	}
 	return refusal{}
 }
 
+// scoped reports whether the scopes of the run's credential, and those of the
+// runs that it was made in, cover what a capability needs.
+func (r *Run) scoped(needed []string) bool {
+	for ; r != nil; r = r.above {
+		who := r.who()
+		for _, scope := range needed {
+			if !who.Unscoped && !slices.Contains(who.Scopes, scope) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // permitted asks the policy.
-func (a *App) permitted(ctx context.Context, run *Run, permission string) refusal {
+func (a *App) permitted(ctx context.Context, who *Principal, permission string) refusal {
 	switch permission {
 	case Public:
 		return refusal{}
 	case Authenticated:
-		if run.principal.Anonymous() {
+		if who.Anonymous() {
 			return refusal{code: CodeUnauthenticated}
 		}
 		return refusal{}
 	}
-	ok, err := a.policy.Allow(ctx, &run.principal, permission)
+	ok, err := a.policy.Allow(ctx, who, permission)
 	switch {
 	case err != nil:
 		return refusal{code: CodeUnavailable, cause: err}
-	case !ok && a.options.HideForbidden && !run.principal.Anonymous():
+	case !ok && a.options.HideForbidden && !who.Anonymous():
 		return refusal{code: CodeNotFound}
 	case !ok:
-		return a.denied(run, "")
+		return a.denied(who, "")
 	}
 	return refusal{}
 }
 
 // denied is forbidden, or unauthenticated for a caller who may yet say who it
 // is.
-func (a *App) denied(run *Run, message string) refusal {
-	if run.principal.Anonymous() {
+func (a *App) denied(who *Principal, message string) refusal {
+	if who.Anonymous() {
 		return refusal{code: CodeUnauthenticated}
 	}
 	return refusal{code: CodeForbidden, message: message}

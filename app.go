@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -47,6 +48,21 @@ type Options struct {
 	// nothing. A message that is not empty refuses and is sent to the caller.
 	// Nil: no such rule.
 	Authorize func(ctx context.Context, c AnyContract, p *Principal) (refusal string)
+	// Resolve returns a principal as it is now, so that a permission that was
+	// taken away is missed by calls of a run that began before: it is asked
+	// when the principal is older than Freshness and after every wait for a
+	// person. Nil for a principal that no longer exists; an error refuses as
+	// unavailable. The key must not change, and scopes only shrink. Nil:
+	// principals stay as the run got them.
+	Resolve func(ctx context.Context, p *Principal) (*Principal, error)
+	// Context puts the application's own values into the context of every run
+	// that begins. It must return a context made from ctx. Nil: none.
+	Context func(ctx context.Context, p *Principal) context.Context
+	// Modes sets how much runs of a surface may do without asking. A surface
+	// that is not named keeps its own, see [ModeUnset].
+	Modes map[Surface]Mode
+	// Monitor reviews calls that are about to run. Nil: none does.
+	Monitor Monitor
 	// HideForbidden answers a capability whose permission the caller lacks as
 	// if it did not exist.
 	HideForbidden bool
@@ -57,10 +73,12 @@ type Options struct {
 	// Logger takes messages for the operator. Nil: slog.Default().
 	Logger *slog.Logger
 	// MaxInput and MaxResult bound inputs and results in bytes, MaxDepth the
-	// nesting of an input, Deadline the time of a handler. Zero: the defaults
-	// above.
+	// nesting of an input. Zero: the defaults above.
 	MaxInput, MaxResult, MaxDepth int
-	Deadline                      time.Duration
+	// MaxRunDepth is how deep runs within runs may go. Zero: 3.
+	MaxRunDepth int
+	// Deadline is how long a handler may take. Zero: 30 seconds.
+	Deadline time.Duration
 	// SupportContact is whom callers are told to turn to.
 	SupportContact string
 	// Development adds the text of handler errors and the faults of invalid
@@ -94,6 +112,7 @@ type App struct {
 func New(options Options) *App {
 	a := &App{options: options, policy: options.Policy, logger: options.Logger}
 	a.options.Middleware = slices.Clone(options.Middleware)
+	a.options.Modes = maps.Clone(options.Modes)
 	a.observers = slices.Clone(options.Observers)
 	if a.policy == nil {
 		a.policy = listed{}
@@ -177,13 +196,18 @@ func (a *App) check() error {
 	for _, bound := range [...]struct {
 		name  string
 		value int64
-	}{{"MaxInput", int64(o.MaxInput)}, {"MaxResult", int64(o.MaxResult)}, {"MaxDepth", int64(o.MaxDepth)}, {"Deadline", int64(o.Deadline)}} {
+	}{{"MaxInput", int64(o.MaxInput)}, {"MaxResult", int64(o.MaxResult)}, {"MaxDepth", int64(o.MaxDepth)}, {"MaxRunDepth", int64(o.MaxRunDepth)}, {"Deadline", int64(o.Deadline)}} {
 		if bound.value < 0 {
 			faults = append(faults, fmt.Errorf("ambit: Options.%s is negative: leave it zero for the default", bound.name))
 		}
 	}
 	if fault := middlewareFault(o.Middleware); fault != "" {
 		faults = append(faults, errors.New("ambit: Options.Middleware: "+fault))
+	}
+	for surface, mode := range o.Modes {
+		if !surface.single() || mode > ModeAuto {
+			faults = append(faults, fmt.Errorf("ambit: Options.Modes: %s: %s: name single surfaces and modes that exist", surface, mode))
+		}
 	}
 	if slices.Contains(a.observers, nil) {
 		faults = append(faults, errors.New("ambit: Options.Observers holds nil: leave it out"))
@@ -235,3 +259,7 @@ func (a *App) Capabilities() []AnyContract {
 }
 
 func (a *App) nextID() ID { return ID(a.ids.Add(1)) }
+
+func (a *App) errorOptions() ErrorOptions {
+	return ErrorOptions{SupportContact: a.options.SupportContact}
+}

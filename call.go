@@ -3,6 +3,7 @@ package ambit
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Progress is how far a call has come.
@@ -28,8 +29,9 @@ type Call struct {
 	surface Surface
 	reason  string
 	ran     bool
-	input   int // bytes
-	output  int // bytes
+	waited  time.Duration // for a person
+	input   int           // bytes
+	output  int           // bytes
 	ctx     callContext
 
 	mu       sync.Mutex // held while progress runs
@@ -104,9 +106,8 @@ func (c *Call) Surface() Surface {
 	return c.surface
 }
 
-// Via returns the surface that the call's run came in by, which is what caused
-// the call however deep it is.
-func (c *Call) Via() Surface { return c.Run().Surface() }
+// Via returns every surface that led to the call, however deep it is.
+func (c *Call) Via() Surface { return c.Run().Via() }
 
 // Reason returns the caller's one-line reason, which is the caller's word and
 // nothing more.

@@ -27,6 +27,7 @@ type Capability[In, Out any] struct {
 	contract       *Contract[In, Out]
 	handler        func(context.Context, In) (Out, error)
 	authorizeInput func(context.Context, In) error
+	status         func(In) string
 	text           func(Out) string
 	content        func(Out) []Content
 	middleware     []Middleware
@@ -45,6 +46,14 @@ func Define[In, Out any](spec Spec, handler func(context.Context, In) (Out, erro
 // as a failure of something the rule depends on.
 func (c Capability[In, Out]) WithAuthorizeInput(rule func(context.Context, In) error) Capability[In, Out] {
 	c.authorizeInput = rule
+	return c
+}
+
+// WithStatus sets the capability's own sentence about a call, shown to a person
+// who is asked about it: "Delete 3 notes". It must not depend on anything but
+// the input.
+func (c Capability[In, Out]) WithStatus(status func(In) string) Capability[In, Out] {
+	c.status = status
 	return c
 }
 
@@ -101,6 +110,9 @@ type frame interface {
 	decode(in *schema.Schema, data []byte, depth int) []Fault
 	// complete fills in defaults of an input that is a Go value and checks it.
 	complete(in *schema.Schema) []Fault
+	// canonical returns the input's JSON as the handler would get it.
+	canonical(in *schema.Schema) []byte
+	status() string
 	authorizes() bool
 	authorize(ctx context.Context) error
 	// handle runs the handler and keeps the output.
@@ -132,6 +144,19 @@ func (f *typedFrame[In, Out]) complete(in *schema.Schema) []Fault {
 	v := reflect.ValueOf(&f.in).Elem()
 	in.Complete(v)
 	return in.CheckValue(v)
+}
+
+// canonical cannot fail: the input has been checked.
+func (f *typedFrame[In, Out]) canonical(in *schema.Schema) []byte {
+	text, _ := in.Append(nil, reflect.ValueOf(&f.in).Elem())
+	return text
+}
+
+func (f *typedFrame[In, Out]) status() string {
+	if f.binding.Capability.status == nil {
+		return ""
+	}
+	return f.binding.Capability.status(f.in)
 }
 
 func (f *typedFrame[In, Out]) authorizes() bool { return f.binding.authorizeInput != nil }

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"time"
 )
 
 // DefaultPage is how many entries a page of a catalog has unless asked for
@@ -61,6 +62,9 @@ func (a *App) Catalog(surface Surface, render func(AnyContract) ([]byte, error))
 func (c *Catalog) Page(ctx context.Context, run *Run, dst []byte, cursor string, limit int) (page []byte, next string, err error) {
 	if run.Err() != nil {
 		return dst, "", run.err
+	}
+	if failure := c.app.fresh(ctx, run, time.Now(), time.Time{}); failure != nil {
+		return dst, "", c.app.completeListing(ctx, failure.completed(c.app.errorOptions()))
 	}
 	if run.surface != c.surface {
 		e := &Error{Code: CodeInternal, cause: errorText("a catalog of one surface was paged by a run of another")}

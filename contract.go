@@ -124,6 +124,7 @@ func (c *contract) compile() error {
 func cloneSpec(s Spec) Spec {
 	s.Callers = slices.Clone(s.Callers)
 	s.Scopes = slices.Clone(s.Scopes)
+	s.GrantBy = slices.Clone(s.GrantBy)
 	s.Examples = slices.Clone(s.Examples)
 	s.Unions = slices.Clone(s.Unions)
 	return s

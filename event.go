@@ -9,9 +9,10 @@ import (
 
 // event is what is known of a call when it starts.
 func (c *Call) event(began time.Time) Event {
+	who := c.run.who()
 	event := Event{
-		Surface: c.surface, Via: c.run.surface, Run: c.run.id, Call: c.id, Request: c.run.request,
-		Principal: c.run.key, Tenant: c.run.principal.Tenant, Kind: c.run.principal.Kind, Reason: c.reason, Began: began,
+		Surface: c.surface, Via: c.run.via, Run: c.run.id, Call: c.id, Request: c.run.request,
+		Principal: c.run.key, Tenant: who.Tenant, Kind: who.Kind, DelegatedBy: c.run.delegate, Reason: c.reason, Began: began,
 	}
 	if c.parent != nil {
 		event.Parent = c.parent.id
@@ -35,7 +36,7 @@ func (a *App) finish(ctx context.Context, call *Call, event Event, failure *Erro
 	if len(a.observers) == 0 {
 		return
 	}
-	event.Took, event.Ran = time.Since(event.Began), call.ran
+	event.Took, event.Waited, event.Ran = time.Since(event.Began), call.waited, call.ran
 	event.InputBytes, event.OutputBytes = call.input, call.output
 	if call.entry == nil {
 		event.Capability, event.Effect = "", 0

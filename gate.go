@@ -1,45 +1,68 @@
 package ambit
 
-// mode is how much a run may do without asking anyone.
-type mode uint8
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
 
-const (
-	modeDefault mode = iota // reads only
-	modeGuarded             // what the application can undo
-	modeAuto                // all but what nobody can undo: the caller is the authority
+	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
-// modeOf returns the mode of a surface. It never comes from a request.
-func modeOf(s Surface) mode {
-	switch s {
-	case InProcess, CommandLine, HTTP, WebMCP:
-		return modeAuto
-	case MCP:
-		return modeGuarded
+// gate is step 7: may the call run, and whose word does that need? Waited
+// reports that somebody was asked, however long that took, so that everything
+// about the call has to be checked again.
+func (a *App) gate(call *Call, in *invocation) (waited bool, failure *Error) {
+	run, spec := call.run, &in.entry.contract.spec
+	decision := run.modeFor(in.Mode).decide(spec.Effect)
+	if decision == allow && spec.Approval != ApprovalUnset {
+		decision = ask
 	}
-	return modeDefault
+	switch {
+	case decision == block:
+		return false, blockedInPlan()
+	case decision == allow && spec.Effect == Read:
+		return false, nil
+	}
+	var concern string
+	if a.options.Monitor != nil {
+		if concern, failure = a.review(call, in); failure != nil {
+			return false, failure
+		}
+	}
+	need := requirement(spec, run.via)
+	granted := false
+	if decision == ask && need == Confirm && spec.Effect != Destructive {
+		granted = run.session.allows(call.grant(in), time.Now())
+	}
+	if concern == "" && (decision == allow || granted) {
+		return false, nil
+	}
+	if need != Confirm || run.prompter == nil {
+		if concern != "" && (decision == allow || granted) {
+			return false, blockedByMonitor(Soft, concern)
+		}
+		return false, a.unanswered(call, need)
+	}
+	return true, a.ask(call, in, concern)
 }
 
-// asks reports whether a call of this effect has to be answered for by someone.
-func (m mode) asks(e Effect) bool {
-	switch m {
-	case modeAuto:
-		return e >= Destructive
-	case modeGuarded:
-		return e >= Execute
+func blockedInPlan() *Error {
+	return &Error{
+		Code: CodeBlockedInPlanMode, Message: "This run only plans: it may read and nothing else.",
+		Hint: "Say what you would do instead of doing it.",
 	}
-	return e > Read
 }
 
-// gate decides whether a call may go ahead. Who could be asked is not part of
-// the application yet, so that a call that asks is refused, in the words of the
-// surface that caused it.
-func gate(run *Run, e *entry) *Error {
-	if !modeOf(run.surface).asks(e.contract.spec.Effect) {
-		return nil
-	}
-	switch run.surface {
-	case HTTP, WebMCP, MCP:
+// unanswered refuses a call that someone must answer for when nobody can, in
+// the words of the surface that caused it.
+func (a *App) unanswered(call *Call, need Approval) *Error {
+	if call.run.via&(HTTP|WebMCP|MCP) != 0 {
+		a.logger.WarnContext(call.ctx.parent, "a call needs a confirmation or an approval, and the application has no way to take one",
+			slog.String("capability", call.Capability()), slog.String("needs", need.String()))
 		return &Error{
 			Code:    CodeConfirmationUnavailable,
 			Message: "This call needs a confirmation, and this application takes none on this surface.",
@@ -47,7 +70,155 @@ func gate(run *Run, e *entry) *Error {
 		}
 	}
 	return &Error{
-		Code:    CodeDeclined,
-		Message: "This call needs a person's consent, and there is no one to ask.",
+		Code: CodeDeclined, Message: "This call needs a person's word, and there is no one here who could give it.",
+		Hint: "Do not try again; say what you would do, so that a person can.",
+	}
+}
+
+// review asks the monitor. What it has against the call is a concern that a
+// person may overrule, or a failure.
+func (a *App) review(call *Call, in *invocation) (concern string, failure *Error) {
+	verdict, err := a.verdict(call, in)
+	switch {
+	case err != nil:
+		failure = blockedByMonitor(Hard, "")
+		failure.cause = err
+		a.logger.ErrorContext(call.ctx.parent, "monitor failed, so the call is blocked", slog.String("capability", call.Capability()), slog.Any("cause", err))
+		return "", failure
+	case verdict.Severity == Pass:
+		return "", nil
+	case verdict.Severity == Soft:
+		if verdict.Reason == "" {
+			verdict.Reason = "no reason given"
+		}
+		return cut(verdict.Reason, maxMessage), nil
+	}
+	return "", blockedByMonitor(Hard, cut(verdict.Reason, maxMessage))
+}
+
+func (a *App) verdict(call *Call, in *invocation) (verdict Verdict, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = a.panicked(call.ctx.parent, call.Capability(), v)
+		}
+	}()
+	verdict, err = a.options.Monitor.Review(call.ctx.parent, Action{
+		Capability: call.Capability(), Effect: call.Effect(), Input: in.shown(),
+		Reason: call.reason, Via: call.run.via, Principal: call.Principal(),
+	})
+	if err == nil && verdict.Severity > Hard {
+		err = fmt.Errorf("severity %d is none", verdict.Severity)
+	}
+	return verdict, err
+}
+
+func blockedByMonitor(severity Severity, reason string) *Error {
+	e := &Error{
+		Code: CodeBlockedByMonitor, Message: "The application's monitor blocked this call.",
+		Hint: "Do not try it in another way; say what you meant to do.",
+	}
+	if severity == Soft {
+		e.Hint = "A person who is asked about this very call could allow it, and there is no one here to ask."
+	}
+	if reason != "" {
+		e.Details = map[string]any{"reason": reason}
+	}
+	return e
+}
+
+// ask puts the question to the run's own person, with the clocks of everything
+// that waits for the call standing still.
+func (a *App) ask(call *Call, in *invocation, concern string) *Error {
+	run, spec := call.run, &in.entry.contract.spec
+	question := Question{
+		Capability: spec.Name, Title: spec.Title, Effect: spec.Effect, Input: in.shown(),
+		Status: in.frame.status(), Concern: concern, Reason: call.reason, Principal: call.Principal(),
+		Session: spec.Effect != Destructive,
+	}
+	if question.Title == "" {
+		question.Title = spec.Name
+	}
+	began := time.Now()
+	resume := call.suspend()
+	answer, err := a.prompt(&run.ctx, call, run.prompter, question)
+	resume()
+	call.waited += time.Since(began)
+	if ended := firstError(run.ctx.Err(), call.ctx.parent.Err()); ended != nil {
+		return contextError(ended)
+	}
+	switch {
+	case err != nil && !errors.Is(err, context.Canceled):
+		a.logger.WarnContext(call.ctx.parent, "prompter failed, which counts as no", slog.String("capability", call.Capability()), slog.Any("cause", err))
+	case err == nil && answer == AllowSession && question.Session:
+		run.session.allow(call.grant(in), time.Now())
+		return nil
+	case err == nil && (answer == Allow || answer == AllowSession):
+		return nil
+	}
+	return &Error{
+		Code: CodeDeclined, Message: "The person who was asked said no.",
+		Hint: "Do not repeat the call; say why it is needed, or propose another way.",
+	}
+}
+
+// prompt calls the prompter with a context that ends with the run and with the
+// caller.
+func (a *App) prompt(runCtx context.Context, call *Call, p Prompter, q Question) (answer Answer, err error) {
+	ctx, cancel := context.WithCancel(call.ctx.parent)
+	defer cancel()
+	defer context.AfterFunc(runCtx, cancel)()
+	defer func() {
+		if v := recover(); v != nil {
+			err = a.panicked(call.ctx.parent, call.Capability(), v)
+		}
+	}()
+	return p.Ask(ctx, q)
+}
+
+// grant is what an answer "for this session" to this call would allow.
+func (c *Call) grant(in *invocation) grant {
+	spec := &c.entry.contract.spec
+	g := grant{principal: c.run.key, capability: spec.Name}
+	if spec.Effect != Write {
+		g.input = sha256.Sum256(grantedInput(in.frame.canonical(c.entry.contract.in), spec.GrantBy))
+	}
+	return g
+}
+
+// shown is the complete input with its secrets replaced.
+func (in *invocation) shown() []byte {
+	s := in.entry.contract.in
+	return s.Redact(nil, in.frame.canonical(s))
+}
+
+// grantedInput picks the members of an input that a grant is bound to: all of
+// it where by names none.
+func grantedInput(canonical []byte, by []string) []byte {
+	if len(by) == 0 {
+		return canonical
+	}
+	var picked []byte
+	members := strictjson.Members(canonical, strictjson.MaxDepth)
+	for members.Next() {
+		if slices.Contains(by, string(members.Key())) {
+			picked = append(strictjson.AppendString(picked, members.Key()), ':')
+			picked = append(append(picked, members.Value()...), ',')
+		}
+	}
+	return picked
+}
+
+// suspend stops the clocks of the calls that wait for this one, and of their
+// budgets, until resume is called.
+func (c *Call) suspend() (resume func()) {
+	for outer := c.parent; outer != nil; outer = outer.parent {
+		outer.ctx.suspend()
+	}
+	c.run.budget.suspend()
+	return func() {
+		for outer := c.parent; outer != nil; outer = outer.parent {
+			outer.ctx.resume()
+		}
+		c.run.budget.resume()
 	}
 }

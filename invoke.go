@@ -19,6 +19,9 @@ type Request struct {
 	// Reason is what the caller gives as its reason: one line, cut to 200
 	// characters. It is recorded, shown and never trusted.
 	Reason string
+	// Mode asks for less than the run may do without asking; a looser one than
+	// the run's has no effect. Zero: the run's.
+	Mode Mode
 	// IdempotencyKey is the key that the client chose. Applications without a
 	// record of keyed calls refuse it on everything but reads.
 	IdempotencyKey string
@@ -63,10 +66,10 @@ func (r *Run) Invoke(ctx context.Context, request Request) (Result, error) {
 	}
 	parent := FromContext(ctx)
 	surface := r.surface
-	if parent != nil {
+	if parent != nil && parent.run == r {
 		surface = InProcess
 	}
-	result, failure := r.app.invoke(ctx, r, parent, invocation{Request: request, entry: r.app.lookup(surface, request.Name)})
+	result, failure := r.app.invoke(ctx, r, parent, invocation{Request: request, entry: r.find(surface, request.Name)})
 	if failure != nil {
 		return Result{}, failure
 	}
@@ -85,7 +88,7 @@ func callTyped[In, Out any](ctx context.Context, c *Contract[In, Out], in In, op
 	if len(options) > 0 {
 		call.Request = withOptions(call.Request, options)
 	}
-	if call.entry = run.app.byName[c.c.spec.Name]; call.entry != nil {
+	if call.entry = run.find(InProcess, c.c.spec.Name); call.entry != nil {
 		if b, ok := call.entry.binding.(*typedBinding[In, Out]); ok {
 			frame := &typedFrame[In, Out]{binding: b, in: in}
 			call.frame = frame
@@ -116,6 +119,12 @@ type callOption func(*Request)
 
 func (o callOption) apply(r *Request) { o(r) }
 
+// WithMode asks for less than the run may do without asking; a looser mode than
+// the run's has no effect.
+func WithMode(m Mode) CallOption {
+	return callOption(func(r *Request) { r.Mode = m })
+}
+
 // WithReason gives the one-line reason of a call, for records and for people
 // who are asked about it.
 func WithReason(reason string) CallOption {
@@ -138,7 +147,10 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 		reason: oneLine(in.Reason), input: len(in.Input), progress: in.Progress,
 	}
 	if parent != nil {
-		call.depth, call.surface = parent.depth+1, InProcess
+		call.depth = parent.depth + 1
+	}
+	if call.nested() {
+		call.surface = InProcess
 	}
 	call.ctx.call = call
 	event := call.event(began)
@@ -170,29 +182,10 @@ func (a *App) contain(call *Call, in *invocation) (result Result, failure *Error
 
 // prepare is everything before the handler: nothing in it has an effect.
 func (a *App) prepare(call *Call, in *invocation) *Error {
-	run, e, ctx := call.run, in.entry, call.ctx.parent
-	// 1. Is there anything to do, and for whom?
-	switch err := run.ctx.expired(); {
-	case run.err != nil:
-		return run.err
-	case err != nil:
-		return contextError(err)
-	case ctx.Err() != nil:
-		return contextError(ctx.Err())
-	case in.foreign != nil:
-		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s was called through a contract of other types (%v) than the registered one", in.Name, in.foreign)}
-	}
-	// 2. Admit. What is not for this caller does not exist.
-	refused := refusal{code: CodeNotFound}
-	if e != nil {
-		refused = a.admit(ctx, run, e, call.parent != nil, nil)
-	}
-	if refused.code == CodeNotFound {
-		call.entry = nil
-		return a.suggest(ctx, run, in.Name, unknown(in.Name))
-	}
-	if refused.refused() {
-		return a.refuse(e, in.Name, refused)
+	e := in.entry
+	// 1 and 2. Is there anything to do, and may this caller have it?
+	if failure := a.admitCall(call, in, time.Time{}); failure != nil {
+		return failure
 	}
 	if failure := call.nesting(); failure != nil {
 		return failure
@@ -202,10 +195,8 @@ func (a *App) prepare(call *Call, in *invocation) *Error {
 		return failure
 	}
 	// 5. The application's rule over the checked values.
-	if in.frame.authorizes() {
-		if failure := a.authorizeInput(call, in.frame); failure != nil {
-			return failure
-		}
+	if failure := a.authorizeInput(call, in.frame); failure != nil {
+		return failure
 	}
 	// 6. A keyed call: there is no record to look it up in.
 	if in.IdempotencyKey != "" && e.contract.spec.Effect != Read {
@@ -214,9 +205,65 @@ func (a *App) prepare(call *Call, in *invocation) *Error {
 			Hint: "Send the call without an idempotency key.",
 		}
 	}
-	// 7. Gate.
-	return gate(run, e)
+	// 7. Gate. No slot, no transaction and no key is held while it waits.
+	switch waited, failure := a.gate(call, in); {
+	case failure != nil:
+		return failure
+	case waited:
+		// 8. Everything may have changed in the meantime.
+		return a.recheck(call, in)
+	}
+	return nil
 }
+
+// admitCall is steps 1 and 2. The principal is resolved again if it was
+// resolved before since.
+func (a *App) admitCall(call *Call, in *invocation, since time.Time) *Error {
+	run, e, ctx := call.run, in.entry, call.ctx.parent
+	if run.err != nil {
+		return run.err
+	}
+	if in.foreign != nil {
+		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s was called through a contract of other types (%v) than the registered one", in.Name, in.foreign)}
+	}
+	if ended := firstError(run.ctx.Err(), ctx.Err()); ended != nil {
+		return contextError(ended)
+	}
+	if failure := a.fresh(ctx, run, time.Now(), since); failure != nil {
+		return failure
+	}
+	refused := refusal{code: CodeNotFound}
+	if e != nil {
+		refused = a.admit(ctx, run, e, call.nested(), nil)
+	}
+	if refused.code == CodeNotFound { // what is not for this caller does not exist
+		call.entry = nil
+		return a.suggest(ctx, run, in.Name, unknown(in.Name))
+	}
+	if refused.refused() {
+		return a.refuse(e, in.Name, refused)
+	}
+	return nil
+}
+
+// recheck is step 8: after a wait the principal is resolved afresh and
+// everything that could have changed is asked again.
+func (a *App) recheck(call *Call, in *invocation) *Error {
+	if failure := a.admitCall(call, in, time.Now()); failure != nil {
+		return failure
+	}
+	if failure := a.authorizeInput(call, in.frame); failure != nil {
+		return failure
+	}
+	if call.run.modeFor(in.Mode).decide(in.entry.contract.spec.Effect) == block {
+		return blockedInPlan()
+	}
+	return nil
+}
+
+// nested reports whether a handler makes the call in the run that it was called
+// in, for which exposure does not matter.
+func (c *Call) nested() bool { return c.parent != nil && c.parent.run == c.run }
 
 // nesting checks a call that a handler makes against the call that it is part
 // of, whose declared effect is the most that may happen.
@@ -268,6 +315,9 @@ func (a *App) input(call *Call, in *invocation) *Error {
 }
 
 func (a *App) authorizeInput(call *Call, f frame) *Error {
+	if !f.authorizes() {
+		return nil
+	}
 	ctx := &callContext{call: call}
 	ctx.parent = call.ctx.parent
 	defer ctx.close()
@@ -281,8 +331,12 @@ func (a *App) authorizeInput(call *Call, f frame) *Error {
 // checks and encodes what they gave.
 func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	e, f := in.entry, in.frame
-	// 9. The deadline starts.
-	call.ctx.deadline = time.Now().Add(e.deadline)
+	// 9. The call counts, and its deadline starts.
+	now := time.Now()
+	if failure := call.run.budget.call(now); failure != nil {
+		return Result{}, failure
+	}
+	call.ctx.start(now.Add(e.deadline))
 	call.ran = true
 	// 10. Middleware and handler.
 	if len(e.middleware) == 0 {

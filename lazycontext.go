@@ -10,43 +10,99 @@ import (
 // nothing until somebody listens: most handlers never look at Done, and a timer
 // per call is dear. It delegates to a context of the standard library from the
 // moment when it is armed, so that contexts made from it start no goroutine.
+//
+// Its deadline can stand still, while a person is asked about a call that the
+// handler makes. That is why the timer is its own: contexts made from it see
+// Canceled when the deadline passes, and context.Cause says DeadlineExceeded.
 type lazyContext struct {
-	parent   context.Context
-	deadline time.Time // zero: none
+	parent context.Context
 
-	mu     sync.Mutex
-	armed  context.Context
-	cancel context.CancelFunc
-	closed bool
+	mu        sync.Mutex
+	deadline  time.Time // zero: none
+	armed     context.Context
+	cancel    context.CancelCauseFunc
+	timer     *time.Timer // of an armed context with a deadline that runs
+	timedOut  bool
+	closed    bool
+	waits     int       // how many questions it stands still for
+	suspended time.Time // since when
 }
 
+// start sets the deadline of a context that nobody has seen yet.
+func (c *lazyContext) start(deadline time.Time) { c.deadline = deadline }
+
+// Deadline returns the earlier of the parent's deadline and the context's own,
+// which moves while the context stands still.
 func (c *lazyContext) Deadline() (time.Time, bool) {
+	c.mu.Lock()
+	own := c.deadline
+	c.mu.Unlock()
 	outer, ok := c.parent.Deadline()
-	if c.deadline.IsZero() || ok && outer.Before(c.deadline) {
+	if own.IsZero() || ok && outer.Before(own) {
 		return outer, ok
 	}
-	return c.deadline, true
+	return own, true
 }
 
-func (c *lazyContext) arm() context.Context {
+// Done arms the context.
+func (c *lazyContext) Done() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.armed == nil {
-		if c.deadline.IsZero() {
-			c.armed, c.cancel = context.WithCancel(c.parent)
-		} else {
-			c.armed, c.cancel = context.WithDeadline(c.parent, c.deadline)
-		}
-		if c.closed {
-			c.cancel()
+		c.armed, c.cancel = context.WithCancelCause(c.parent)
+		switch {
+		case c.timedOut:
+			c.cancel(context.DeadlineExceeded)
+		case c.closed:
+			c.cancel(context.Canceled)
+		default:
+			c.run()
 		}
 	}
-	return c.armed
+	return c.armed.Done()
 }
 
-func (c *lazyContext) Done() <-chan struct{} { return c.arm().Done() }
+// run starts the timer of an armed context, with mu held.
+func (c *lazyContext) run() {
+	if !c.deadline.IsZero() && c.waits == 0 && c.armed != nil {
+		c.timer = time.AfterFunc(time.Until(c.deadline), c.expire)
+	}
+}
 
-func (c *lazyContext) Err() error { return c.arm().Err() }
+func (c *lazyContext) expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waits > 0 || c.closed || time.Now().Before(c.deadline) {
+		return
+	}
+	c.timedOut = true
+	c.cancel(context.DeadlineExceeded)
+}
+
+// Err says whether the context has ended, without arming it.
+func (c *lazyContext) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.timedOut:
+		return context.DeadlineExceeded
+	case c.armed != nil && c.armed.Err() != nil:
+		return c.armed.Err()
+	case c.closed:
+		return context.Canceled
+	}
+	if err := c.parent.Err(); err != nil {
+		return err
+	}
+	if !c.deadline.IsZero() && c.waits == 0 && !time.Now().Before(c.deadline) {
+		c.timedOut = true
+		if c.armed != nil {
+			c.cancel(context.DeadlineExceeded)
+		}
+		return context.DeadlineExceeded
+	}
+	return nil
+}
 
 // value looks a key up in the armed context, so that the standard library finds
 // the cancelable context within, or else in the parent.
@@ -60,32 +116,42 @@ func (c *lazyContext) value(key any) any {
 	return c.parent.Value(key)
 }
 
+// suspend makes the deadline stand still until resume has been called as often.
+func (c *lazyContext) suspend() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waits++; c.waits > 1 {
+		return
+	}
+	c.suspended = time.Now()
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+}
+
+func (c *lazyContext) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waits--; c.waits > 0 {
+		return
+	}
+	if !c.deadline.IsZero() && !c.timedOut {
+		c.deadline = c.deadline.Add(time.Since(c.suspended))
+	}
+	if !c.closed {
+		c.run()
+	}
+}
+
 // close cancels the context and whatever was made from it.
 func (c *lazyContext) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
+	if c.timer != nil {
+		c.timer.Stop()
+	}
 	if c.cancel != nil {
-		c.cancel()
+		c.cancel(context.Canceled)
 	}
-}
-
-// expired reports cheaply whether the context has ended, without arming it.
-func (c *lazyContext) expired() error {
-	c.mu.Lock()
-	armed, closed := c.armed, c.closed
-	c.mu.Unlock()
-	switch {
-	case armed != nil:
-		return armed.Err()
-	case closed:
-		return context.Canceled
-	}
-	if err := c.parent.Err(); err != nil {
-		return err
-	}
-	if !c.deadline.IsZero() && !time.Now().Before(c.deadline) {
-		return context.DeadlineExceeded
-	}
-	return nil
 }

@@ -2,72 +2,106 @@ package ambit
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-func TestLazyContext(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		parent, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		c := &callContext{}
-		c.parent, c.deadline = parent, time.Now().Add(time.Minute)
-		if err := c.expired(); err != nil {
-			t.Errorf("fresh: want no error, got %v", err)
-		}
-		if d, ok := c.Deadline(); !ok || !d.Equal(c.deadline) {
-			t.Errorf("deadline: want %v, got %v %v", c.deadline, d, ok)
-		}
-		child, stop := context.WithCancel(c)
-		defer stop()
-		<-time.After(time.Minute)
-		synctest.Wait()
-		if c.Err() != context.DeadlineExceeded || child.Err() != context.DeadlineExceeded || c.expired() != context.DeadlineExceeded {
-			t.Errorf("after the deadline: want deadline exceeded, got %v, child %v, expired %v", c.Err(), child.Err(), c.expired())
-		}
-		c.close()
-
-		unarmed := &callContext{}
-		unarmed.parent, unarmed.deadline = parent, time.Now().Add(time.Minute)
-		<-time.After(time.Minute)
-		if unarmed.expired() != context.DeadlineExceeded {
-			t.Errorf("unarmed after the deadline: got %v", unarmed.expired())
-		}
-		unarmed.close()
-
-		closed := &callContext{}
-		closed.parent = parent
-		closed.close()
-		if closed.Err() != context.Canceled || closed.expired() != context.Canceled {
-			t.Errorf("closed: want canceled, got %v and %v", closed.Err(), closed.expired())
-		}
-
-		follows := &callContext{}
-		follows.parent = parent
-		done := follows.Done()
-		cancel()
-		<-done
-		follows.close()
-	})
+// newLazy returns a call's context as a handler gets it.
+func newLazy(parent context.Context, life time.Duration) *callContext {
+	c := &callContext{}
+	c.parent = parent
+	if life > 0 {
+		c.start(time.Now().Add(life))
+	}
+	return c
 }
 
-// Contexts made from a call's context find the cancelable context within it
-// and start no goroutine.
-func TestLazyContextStartsNoGoroutine(t *testing.T) {
-	c := &callContext{}
-	c.parent, c.deadline = context.Background(), time.Now().Add(time.Hour)
-	defer c.close()
-	before := runtime.NumGoroutine()
-	for range 100 {
-		_, cancel := context.WithCancel(c)
-		defer cancel()
+func TestLazyContext(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		life time.Duration
+		do   func(c *callContext, cancel func())
+		want error
+	}{
+		{"fresh", time.Minute, func(*callContext, func()) {}, nil},
+		{"deadline, listened to", time.Minute, func(c *callContext, _ func()) { <-c.Done() }, context.DeadlineExceeded},
+		{"deadline, not listened to", time.Minute, func(*callContext, func()) { <-time.After(time.Minute) }, context.DeadlineExceeded},
+		{"closed", time.Minute, func(c *callContext, _ func()) { c.close() }, context.Canceled},
+		{"closed while listened to", time.Minute, func(c *callContext, _ func()) { c.Done(); c.close(); <-c.Done() }, context.Canceled},
+		{"closed, then listened to", 0, func(c *callContext, _ func()) { c.close(); <-c.Done() }, context.Canceled},
+		{"parent ends", time.Minute, func(_ *callContext, cancel func()) { cancel() }, context.Canceled},
+		{"parent ends, listened to", 0, func(c *callContext, cancel func()) { c.Done(); cancel(); <-c.Done() }, context.Canceled},
+		{"stands still", time.Minute, func(c *callContext, _ func()) {
+			c.Done()
+			c.suspend()
+			c.suspend()
+			<-time.After(time.Hour)
+			c.resume()
+			<-time.After(time.Hour)
+			c.resume()
+			<-time.After(59 * time.Second)
+		}, nil},
+		{"stands still, then runs out", time.Minute, func(c *callContext, _ func()) {
+			<-time.After(30 * time.Second)
+			c.suspend()
+			<-time.After(time.Hour)
+			c.resume()
+			<-time.After(30 * time.Second)
+		}, context.DeadlineExceeded},
+		{"closed while it stands still", time.Minute, func(c *callContext, _ func()) { c.suspend(); c.close(); c.resume() }, context.Canceled},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				parent, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				c := newLazy(parent, test.life)
+				test.do(c, cancel)
+				synctest.Wait()
+				if got := c.Err(); !errors.Is(got, test.want) || (got == nil) != (test.want == nil) {
+					t.Errorf("want %v, got %v", test.want, got)
+				}
+				select {
+				case <-c.Done():
+					if test.want == nil {
+						t.Error("done without an error")
+					}
+				default:
+					if test.want != nil {
+						t.Error("an error without being done")
+					}
+				}
+				c.close()
+			})
+		})
 	}
-	if after := runtime.NumGoroutine(); after > before+10 {
-		t.Errorf("100 children started %d goroutines", after-before)
-	}
+}
+
+// Contexts made from a call's context end with it, and start no goroutine.
+func TestLazyContextChildren(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newLazy(context.Background(), time.Hour)
+		defer c.close()
+		before := runtime.NumGoroutine()
+		children := make([]context.Context, 100)
+		for i := range children {
+			child, cancel := context.WithCancel(context.WithValue(c, sql.ErrNoRows, i))
+			defer cancel()
+			children[i] = child
+		}
+		if after := runtime.NumGoroutine(); after > before {
+			t.Errorf("100 children started %d goroutines", after-before)
+		}
+		<-time.After(time.Hour)
+		synctest.Wait()
+		if err := children[99].Err(); err == nil || context.Cause(children[99]) != context.DeadlineExceeded {
+			t.Errorf("child: want an error caused by the deadline, got %v caused by %v", err, context.Cause(children[99]))
+		}
+	})
 }
 
 func TestEditDistance(t *testing.T) {

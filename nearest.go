@@ -2,9 +2,10 @@ package ambit
 
 import (
 	"context"
-	"strconv"
+	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/ambit-dev/ambit/internal/visible"
 )
 
 const (
@@ -12,25 +13,18 @@ const (
 	maxDistance    = 3
 )
 
-// quoteName quotes a foreign name for a message: printable characters only.
-func quoteName(name string) string {
-	for _, r := range name {
-		if r == '"' || r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			return strconv.QuoteToASCII(name)
-		}
-	}
-	return `"` + name + `"`
-}
+// quoteName quotes a foreign name for a message.
+func quoteName(name string) string { return `"` + visible.Text(name) + `"` }
 
 // suggest adds the nearest names to the answer for an unknown one, from the set
 // that this caller may call; anonymous callers get none.
 func (a *App) suggest(ctx context.Context, run *Run, name string, e *Error) *Error {
-	if run.principal.Anonymous() || len(name) > maxName {
+	if run.who().Anonymous() || len(name) > maxName {
 		return e
 	}
 	var near []string
 	for distance := 1; distance <= maxDistance && len(near) < maxSuggestions; distance++ {
-		for _, entry := range a.entries {
+		for _, entry := range slices.Concat(a.entries, run.own) {
 			candidate := entry.name(run.surface)
 			if len(near) < maxSuggestions && editDistance(name, candidate) == distance &&
 				!a.admit(ctx, run, entry, false, nil).refused() {

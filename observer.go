@@ -38,7 +38,7 @@ type Event struct {
 	Effect Effect
 	// Surface is where the call came in. Nested calls are InProcess.
 	Surface Surface
-	// Via is the surface that the run came in by.
+	// Via is every surface that led to the call.
 	Via Surface
 	// Run, Call and Parent tie records together. Parent is zero for a call
 	// that no other call made.
@@ -49,6 +49,9 @@ type Event struct {
 	// principal's own.
 	Principal, Tenant string
 	Kind              Kind
+	// DelegatedBy is the key of the principal whose call began this run by
+	// [App.Delegate]. Empty: nobody delegated.
+	DelegatedBy string
 	// Reason is the caller's one-line reason, quoted from the caller: data,
 	// not fact.
 	Reason string
@@ -59,6 +62,8 @@ type Event struct {
 
 	// Took is how long the call took.
 	Took time.Duration
+	// Waited is how much of that a person took to answer.
+	Waited time.Duration
 	// Code is "" for success.
 	Code Code
 	// Cause is the error as the server knows it, internals included. It must

@@ -36,6 +36,9 @@ func (a *App) handlerError(call *Call, err error) *Error {
 		return ErrorFrom(err, ErrorOptions{})
 	}
 	if !ok {
+		if ended := call.ctx.Err(); ended != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+			return contextError(ended) // contexts made from the call's know no deadline
+		}
 		failure := *ErrorFrom(err, ErrorOptions{})
 		failure.Message, failure.Hint = "", ""
 		if a.options.Development {
@@ -44,8 +47,8 @@ func (a *App) handlerError(call *Call, err error) *Error {
 		return &failure
 	}
 	switch {
-	case e.nested == call && call.ctx.expired() != nil:
-		return contextError(call.ctx.expired())
+	case e.nested == call && call.ctx.Err() != nil:
+		return contextError(call.ctx.Err())
 	case e.nested == call:
 		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s returned the error of a call that it made: %w", call.Capability(), err)}
 	case e.Code == CodeInternal || e.Code == CodeInvalidOutput:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Kind says what sort of caller a principal is.
@@ -63,6 +64,9 @@ type Principal struct {
 	// Unscoped says that the credential carries no list of scopes at all, so
 	// that permission alone decides.
 	Unscoped bool
+	// Expires is when the credential ends; no call is made after it. Zero:
+	// never.
+	Expires time.Time
 	// Claims are what the credential said, for the application's use.
 	Claims map[string]any
 	// Value is the application's own object for this caller.

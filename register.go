@@ -16,7 +16,7 @@ type entry struct {
 	contract   *contract
 	binding    binding
 	middleware []Middleware // the application's, then the capability's own
-	permission int          // index into App.permissions
+	permission int          // index into App.permissions; -1 for a capability of one run
 	position   int          // in the order of names; set by Freeze
 	maxInput   int
 	maxResult  int
@@ -40,40 +40,19 @@ func (a *App) Add(capabilities ...AnyCapability) {
 }
 
 func (a *App) add(c AnyCapability) (fault string) {
-	public := c.Contract()
-	core := public.core()
-	spec := core.spec
 	if a.frozen.Load() {
 		return "added after the application was frozen: add every capability before serving or calling"
 	}
-	binding, own := c.bind()
-	if binding == nil {
-		return "has no handler: bind one"
-	}
-	if fault := specFault(&spec); fault != "" {
+	e, fault := a.entryOf(c)
+	if fault != "" {
 		return fault
 	}
-	if err := core.compile(); err != nil {
-		return err.Error()
-	}
-	if fault := schemaFault(core); fault != "" {
-		return fault
-	}
-	middleware := slices.Concat(a.options.Middleware, own)
-	if fault := middlewareFault(middleware); fault != "" {
-		return fault
-	}
+	spec := &e.contract.spec
 	if a.byName[spec.Name] != nil {
 		return "a capability of this name is there already: names are unique"
 	}
-	if other := a.byTool[core.tool]; other != nil {
-		return fmt.Sprintf("its tool name %q is also that of %q: rename one", core.tool, other.contract.spec.Name)
-	}
-	e := &entry{
-		public: public, contract: core, binding: binding, middleware: middleware,
-		maxInput:  orDefault(spec.MaxInput, a.options.MaxInput),
-		maxResult: orDefault(spec.MaxResult, a.options.MaxResult),
-		deadline:  orDefault(spec.Deadline, a.options.Deadline),
+	if other := a.byTool[e.contract.tool]; other != nil {
+		return fmt.Sprintf("its tool name %q is also that of %q: rename one", e.contract.tool, other.contract.spec.Name)
 	}
 	e.permission = slices.Index(a.permissions, spec.Permission)
 	if e.permission < 0 {
@@ -81,8 +60,38 @@ func (a *App) add(c AnyCapability) (fault string) {
 		a.permissions = append(a.permissions, spec.Permission)
 	}
 	a.entries = append(a.entries, e)
-	a.byName[spec.Name], a.byTool[core.tool] = e, e
+	a.byName[spec.Name], a.byTool[e.contract.tool] = e, e
 	return ""
+}
+
+// entryOf checks a capability by itself and prepares it for calls.
+func (a *App) entryOf(c AnyCapability) (e *entry, fault string) {
+	public := c.Contract()
+	core := public.core()
+	spec := core.spec
+	binding, own := c.bind()
+	if binding == nil {
+		return nil, "has no handler: bind one"
+	}
+	if fault := specFault(&spec); fault != "" {
+		return nil, fault
+	}
+	if err := core.compile(); err != nil {
+		return nil, err.Error()
+	}
+	if fault := schemaFault(core); fault != "" {
+		return nil, fault
+	}
+	middleware := slices.Concat(a.options.Middleware, own)
+	if fault := middlewareFault(middleware); fault != "" {
+		return nil, fault
+	}
+	return &entry{
+		public: public, contract: core, binding: binding, middleware: middleware, permission: -1,
+		maxInput:  orDefault(spec.MaxInput, a.options.MaxInput),
+		maxResult: orDefault(spec.MaxResult, a.options.MaxResult),
+		deadline:  orDefault(spec.Deadline, a.options.Deadline),
+	}, ""
 }
 
 // specFault says what is wrong with a spec and what to do, or nothing.
@@ -106,6 +115,12 @@ func specFault(s *Spec) string {
 	}
 	if fault := permissionFault(s.Permission); fault != "" {
 		return fault
+	}
+	switch {
+	case s.Approval > FourEyes:
+		return "Approval is none of ambit.Confirm, Human, FourEyes"
+	case len(s.GrantBy) > 0 && s.Effect == Destructive:
+		return "GrantBy on a destructive capability: no answer for a session is kept for it, so remove GrantBy"
 	}
 	for _, k := range s.Callers {
 		if int(k) >= len(kindNames) {
@@ -176,6 +191,11 @@ func schemaFault(c *contract) string {
 		return "its output has a secret field: a secret is never part of a result, so remove the field"
 	case c.in.HasSecret() && len(s.Examples) > 0:
 		return "it has examples and a secret field: a secret has no example, so remove the examples"
+	}
+	for _, name := range s.GrantBy {
+		if !slices.Contains(c.in.Members(), name) {
+			return fmt.Sprintf("GrantBy names %q, which is no member of its input: use the JSON names of the input's fields", name)
+		}
 	}
 	for _, example := range s.Examples {
 		if faults := c.in.Check([]byte(example.Input), 0); len(faults) > 0 {

@@ -2,19 +2,36 @@ package ambit
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 )
 
-// RunOptions say on whose behalf a run works and where it came from.
+// RunOptions say on whose behalf a run works, where it came from, and what it
+// may do.
 type RunOptions struct {
 	// Principal is who is calling. Required: a run without one refuses every
-	// call. It must not be changed afterwards.
+	// call. It must not be changed afterwards. A run within a run inherits it,
+	// and may name no other (see [App.Delegate]).
 	Principal *Principal
 	// Surface is the way in that the calls of this run are judged by. Zero:
 	// in-process. Code that serves a surface sets it; a request never does.
 	Surface Surface
+	// Mode is how much the run may do without asking. Zero: the surface's,
+	// see [Options.Modes]. Within a run it can only be made stricter.
+	Mode Mode
+	// Prompter asks the run's own person. Nil: there is no one to ask; a run
+	// within a run then asks through the outer one's.
+	Prompter Prompter
+	// Session keeps what that person allows for a session. Nil: a session of
+	// the run's own, or the outer run's.
+	Session *Session
+	// Budget limits what the run may use. Within a run it limits further.
+	Budget Budget
+	// Capabilities are of this run alone and of the runs within it, beside the
+	// application's: tools that a browser answers, say. They take no name that
+	// is in use; a mistake in one makes the run refuse every call.
+	Capabilities []AnyCapability
 	// Request is the request's id on its surface, for records. May be empty.
 	Request string
 	// Log takes what handlers say through [Run.Log], for surfaces that carry
@@ -27,14 +44,25 @@ type RunOptions struct {
 // made with that context, or one made from it, belongs to the run. Methods are
 // safe for concurrent use, and those of a nil Run do nothing.
 type Run struct {
-	app       *App
-	id        ID
-	principal Principal
-	key       string // principal.Key()
-	surface   Surface
-	request   string
-	err       *Error // why the run refuses everything
-	ctx       runContext
+	app      *App
+	id       ID
+	identity *identity // shared by the runs of one principal
+	key      string    // the principal's key
+	surface  Surface
+	via      Surface // every surface that led here
+	request  string
+	above    *Run   // the run that this one was made in
+	depth    int    // of runs within runs
+	delegate string // key of the principal who delegated, if one did
+	err      *Error // why the run refuses everything
+	ctx      runContext
+
+	mode     *atomic.Uint32 // the Mode that the whole family shares
+	cap      Mode           // the strictest that this run and those above demand
+	prompter Prompter
+	session  *Session
+	budget   *budget
+	own      []*entry // capabilities of this run alone
 
 	mu    sync.Mutex // held while log runs
 	log   func(slog.Level, string)
@@ -53,46 +81,12 @@ type runContext struct {
 	run *Run
 }
 
+// Value finds the run.
 func (c *runContext) Value(key any) any {
 	if key == (runKey{}) {
 		return c.run
 	}
 	return c.value(key)
-}
-
-// NewRun begins a run and returns the context that its calls are made with. It
-// never fails: a run that may not exist refuses every call, and [Run.Err] says
-// why. End the run when its work is done.
-//
-// A handler's own calls belong to the run that the handler was called in:
-// NewRun within a call returns a run that refuses every call.
-func (a *App) NewRun(ctx context.Context, o RunOptions) (context.Context, *Run) {
-	r := &Run{app: a, id: a.nextID(), surface: o.Surface, request: o.Request, log: o.Log}
-	r.ctx.run = r
-	r.ctx.parent = ctx
-	switch fault := o.Principal.fault(); {
-	case a.Freeze() != nil:
-		r.err = &Error{Code: CodeUnavailable, cause: a.freeze}
-	case fault != "":
-		r.err = &Error{Code: CodeUnauthenticated, cause: errors.New("run without a valid principal: " + fault)}
-	case !o.Surface.single():
-		r.err = &Error{Code: CodeInternal, cause: errors.New("RunOptions.Surface is not one surface")}
-	case FromContext(ctx) != nil:
-		r.err = &Error{Code: CodeForbidden, cause: errors.New("NewRun within a call: use the context that the handler was given")}
-	}
-	if r.err != nil {
-		r.err = r.err.completed(a.errorOptions())
-		a.logger.ErrorContext(ctx, "run refused", slog.String("surface", o.Surface.String()), slog.Any("cause", r.err.cause))
-		r.principal = Principal{Kind: KindAnonymous}
-	} else {
-		r.principal = *o.Principal
-	}
-	r.key = r.principal.Key()
-	return &r.ctx, r
-}
-
-func (a *App) errorOptions() ErrorOptions {
-	return ErrorOptions{SupportContact: a.options.SupportContact}
 }
 
 // RunFromContext returns the run that ctx belongs to, or nil.
@@ -117,13 +111,16 @@ func (r *Run) ID() ID {
 	return r.id
 }
 
-// Principal returns a copy of the run's principal, nil for a nil Run.
+// Principal returns a copy of the run's principal as it was last resolved, nil
+// for a nil Run.
 func (r *Run) Principal() *Principal {
 	if r == nil {
 		return nil
 	}
-	return r.principal.clone()
+	return r.who().clone()
 }
+
+func (r *Run) who() *Principal { return r.identity.principal.Load() }
 
 // Surface returns the way in that the run came by.
 func (r *Run) Surface() Surface {
@@ -131,6 +128,42 @@ func (r *Run) Surface() Surface {
 		return InProcess
 	}
 	return r.surface
+}
+
+// Via returns every surface that led to the run: its own, and those of the runs
+// that it was made in.
+func (r *Run) Via() Surface {
+	if r == nil {
+		return InProcess
+	}
+	return r.via
+}
+
+// Mode returns how much the run may do at the moment without asking.
+func (r *Run) Mode() Mode {
+	if r == nil {
+		return ModePlan
+	}
+	return r.modeFor(ModeUnset)
+}
+
+// modeFor is the run's mode, or the stricter one that a call asks for.
+func (r *Run) modeFor(asked Mode) Mode {
+	return Mode(r.mode.Load()).stricter(r.cap).stricter(asked)
+}
+
+// SetMode changes the mode of the run and of every run that shares its gate:
+// those it was made in and those made in it. It reaches work under way: a call
+// that waits for an answer is judged by the new mode when the answer comes.
+// ModeUnset means ModePlan, the strictest.
+func (r *Run) SetMode(m Mode) {
+	if r == nil {
+		return
+	}
+	if m == ModeUnset || m > ModeAuto {
+		m = ModePlan
+	}
+	r.mode.Store(uint32(m))
 }
 
 // Log tells the caller something while a call works, on surfaces that carry

@@ -31,6 +31,13 @@ type Spec struct {
 	Expose Surface
 	// Callers limits the kinds of principal that may call. Empty: any.
 	Callers []Kind
+	// Approval is whose word a call needs, in every mode. Zero: what effect
+	// and mode demand.
+	Approval Approval
+	// GrantBy names the members of the input that an answer "for this session"
+	// is bound to. Empty: the whole input. It is of no use for a write, whose
+	// grants hold for the capability, and illegal for a destructive effect.
+	GrantBy []string
 	// Scopes are what a credential that is limited to scopes must carry, all
 	// of them. Empty: none.
 	Scopes []string

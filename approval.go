@@ -1,0 +1,42 @@
+package ambit
+
+// Approval says whose word a capability needs before it runs.
+type Approval uint8
+
+// The levels of approval.
+const (
+	// ApprovalUnset adds nothing to what effect and mode demand; where they
+	// ask, Confirm answers, except that a destructive call over MCP, an
+	// assistant, a sandbox or a schedule takes Human.
+	ApprovalUnset Approval = iota
+	// Confirm takes a confirmation by the caller or the consent of the run's
+	// own person, in every mode and for every effect, reads included.
+	Confirm
+	// Human takes the decision of a person where no program can reach.
+	Human
+	// FourEyes takes the decision of a person who shares nothing with the one
+	// who asks.
+	FourEyes
+)
+
+var approvalNames = [...]string{"unset", "confirm", "human", "four-eyes"}
+
+// String returns the level's name in lower case, or "invalid".
+func (a Approval) String() string {
+	if int(a) >= len(approvalNames) {
+		return "invalid"
+	}
+	return approvalNames[a]
+}
+
+// requirement returns whose word a call of the capability needs if it needs
+// any, on the surface that caused it.
+func requirement(spec *Spec, via Surface) Approval {
+	if spec.Approval != ApprovalUnset {
+		return spec.Approval
+	}
+	if spec.Effect == Destructive && via&(MCP|Assistant|Sandbox|Schedule) != 0 {
+		return Human
+	}
+	return Confirm
+}

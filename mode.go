@@ -1,0 +1,102 @@
+package ambit
+
+import "fmt"
+
+// Mode is how much a run may do without asking anyone. It is the application's
+// choice for a surface or a run; a request may ask for a stricter one and never
+// for a looser one. Modes are ordered, the strictest first.
+type Mode uint8
+
+// The modes. What each does with an effect:
+//
+//	effect              plan    default  guarded  auto
+//	read                allow   allow    allow    allow
+//	write               block   ask      allow    allow
+//	execute, external   block   ask      ask      allow
+//	destructive         block   ask      ask      ask
+const (
+	// ModeUnset leaves the choice to the surface: auto for HTTP, page tools,
+	// the command line and in-process calls, where the caller is the
+	// authority; guarded for MCP; default everywhere else. See also
+	// [Options.Modes].
+	ModeUnset Mode = iota
+	// ModePlan lets a run read and nothing else.
+	ModePlan
+	// ModeDefault asks about everything but reads.
+	ModeDefault
+	// ModeGuarded asks about what the application cannot undo by itself.
+	ModeGuarded
+	// ModeAuto asks about what nobody can undo.
+	ModeAuto
+)
+
+var modeNames = [...]string{"unset", "plan", "default", "guarded", "auto"}
+
+// String returns the mode's name in lower case, or "invalid".
+func (m Mode) String() string {
+	if int(m) >= len(modeNames) {
+		return "invalid"
+	}
+	return modeNames[m]
+}
+
+// ParseMode reads what [Mode.String] returns; "" and "unset" are ModeUnset.
+func ParseMode(name string) (Mode, error) {
+	for i, n := range modeNames {
+		if name == n {
+			return Mode(i), nil
+		}
+	}
+	if name == "" {
+		return ModeUnset, nil
+	}
+	return ModeUnset, fmt.Errorf("ambit: %q is no mode: use plan, default, guarded or auto", name)
+}
+
+// stricter returns the stricter of two modes; an unset one does not count.
+func (m Mode) stricter(other Mode) Mode {
+	if m == ModeUnset || other != ModeUnset && other < m {
+		return other
+	}
+	return m
+}
+
+// modeOf returns the mode of a surface that the application has not configured.
+func modeOf(s Surface) Mode {
+	switch s {
+	case InProcess, CommandLine, HTTP, WebMCP:
+		return ModeAuto
+	case MCP:
+		return ModeGuarded
+	}
+	return ModeDefault
+}
+
+// decision is what a mode makes of an effect.
+type decision uint8
+
+const (
+	allow decision = iota
+	ask
+	block
+)
+
+// decide is the table above.
+func (m Mode) decide(e Effect) decision {
+	var free Effect // the gravest effect that is allowed without asking
+	switch m {
+	case ModeAuto:
+		free = External
+	case ModeGuarded:
+		free = Write
+	case ModeDefault, ModePlan:
+		free = Read
+	}
+	switch {
+	case e <= free:
+		return allow
+	case m == ModePlan:
+		return block
+	}
+	return ask
+}
