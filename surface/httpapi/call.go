@@ -58,27 +58,31 @@ func (x *exchange) call(path string) {
 }
 
 // request reads the call from the headers.
-func (x *exchange) request(at route) (ambit.Request, *ambit.Error) {
-	request := ambit.Request{Name: at.name}
+func (x *exchange) request(at route) (request ambit.Request, refused *ambit.Error) {
 	if x.r.URL.RawQuery != "" {
 		return request, ambit.Errorf(ambit.CodeInvalidInput, "A call takes nothing from the query.").WithHint("Send the input as the JSON body.")
 	}
 	if refused := x.negotiated(); refused != nil {
 		return request, refused
 	}
-	for _, header := range [...]struct {
-		name string
-		to   *string
-	}{{"Ambit-Reason", &request.Reason}, {"Idempotency-Key", &request.IdempotencyKey}} {
-		switch values := x.r.Header[header.name]; len(values) {
-		case 0:
-		case 1:
-			*header.to = values[0]
-		default:
-			return request, ambit.Errorf(ambit.CodeInvalidInput, "The request has more than one %s header.", header.name).WithHint("Send it once.")
-		}
+	request.Name = at.name
+	if request.Reason, refused = x.single("Ambit-Reason"); refused != nil {
+		return request, refused
 	}
-	return request, nil
+	request.IdempotencyKey, refused = x.single("Idempotency-Key")
+	return request, refused
+}
+
+// single returns the value of a header that may stand once, "" where it is not
+// there. The name is in its canonical form.
+func (x *exchange) single(name string) (string, *ambit.Error) {
+	switch values := x.r.Header[name]; len(values) {
+	case 0:
+		return "", nil
+	case 1:
+		return values[0], nil
+	}
+	return "", ambit.Errorf(ambit.CodeInvalidInput, "The request has more than one %s header.", name).WithHint("Send it once.")
 }
 
 // limit returns how many bytes a body may have. A capability that takes more
