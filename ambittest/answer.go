@@ -10,8 +10,9 @@ import (
 // Answer is what came of one call.
 type Answer struct {
 	// Output is the output's JSON text; nil where the call failed. Over MCP it
-	// is the structured content or, where there is none, the text: as it is if
-	// it is JSON, else as a JSON string.
+	// is the structured content or, where there is none, the text: as a JSON
+	// string if the capability's output is a string or the text is no JSON, else
+	// as it is.
 	Output json.RawMessage
 	// Err is why the call failed; nil where it did not.
 	Err *ambit.Error

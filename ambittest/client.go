@@ -78,6 +78,16 @@ func (c *Client) list() (names []string, refused *ambit.Error) {
 	return nil, nil
 }
 
+// contract returns the contract of that name, or nil.
+func (c *Client) contract(name string) ambit.AnyContract {
+	for _, contract := range c.host.app.Capabilities() {
+		if contract.Name() == name {
+			return contract
+		}
+	}
+	return nil
+}
+
 // describe says in messages who asked for what.
 func (c *Client) describe(what string) string {
 	who := c.principal.Subject

@@ -96,19 +96,13 @@ func (a *Answer) open() {
 // post calls over HTTP.
 func (c *Client) post(a *Answer, name, input string) {
 	c.host.t.Helper()
-	path := url.URL{Path: httpapi.Path(httpapi.DefaultPrefix, c.host.specOf(name))}
+	spec := ambit.Spec{Name: name} // where there is no such capability, its path is where it would be
+	if contract := c.contract(name); contract != nil {
+		spec = contract.Spec()
+	}
+	path := url.URL{Path: httpapi.Path(httpapi.DefaultPrefix, spec)}
 	a.send(c.host.http, c.request(http.MethodPost, path.EscapedPath(), input))
 	a.open()
-}
-
-// specOf returns the spec of a name, whether or not there is such a capability.
-func (h *Host) specOf(name string) ambit.Spec {
-	for _, contract := range h.app.Capabilities() {
-		if contract.Name() == name {
-			return contract.Spec()
-		}
-	}
-	return ambit.Spec{Name: name}
 }
 
 // listAPI asks for a page of the listing over HTTP.

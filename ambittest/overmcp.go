@@ -142,11 +142,22 @@ func (c *Client) callTool(a *Answer, name, input string) {
 		a.Err = result.Meta.Error
 	case result.StructuredContent != nil:
 		a.Output = result.StructuredContent
-	case len(result.Content) > 0 && json.Valid([]byte(result.Content[0].Text)):
-		a.Output = json.RawMessage(result.Content[0].Text)
 	case len(result.Content) > 0:
-		a.Output = json.RawMessage(quote(result.Content[0].Text))
+		a.Output = c.outputOf(name, result.Content[0].Text)
 	}
+}
+
+// outputOf returns the JSON text of an output that came as text alone: as it is,
+// unless the output is a string or the text is no JSON.
+func (c *Client) outputOf(name, text string) json.RawMessage {
+	var published struct{ Type string }
+	if contract := c.contract(name); contract != nil {
+		_ = json.Unmarshal(contract.Output().JSON(), &published) // a schema without a type is not a string's
+	}
+	if published.Type == "string" || !json.Valid([]byte(text)) {
+		return json.RawMessage(quote(text))
+	}
+	return json.RawMessage(text)
 }
 
 // quote returns a JSON string.
