@@ -194,15 +194,11 @@ func reportFailure(r *report, at *path, failure *jsonschema.ValidationError) {
 			}
 			return
 		}
-		keyword := "schema"
-		if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
-			keyword = path[len(path)-1]
-		}
 		pointer := at.append(nil)
 		for _, token := range e.InstanceLocation {
 			pointer = appendToken(append(pointer, '/'), cut(token, keyLimit))
 		}
-		faults = append(faults, Fault{Pointer: string(pointer), Rule: keyword, Message: failureMessage(e.ErrorKind)})
+		faults = append(faults, Fault{Pointer: string(pointer), Rule: failureRule(e.ErrorKind), Message: failureMessage(e.ErrorKind)})
 	}
 	walk(failure)
 	slices.SortStableFunc(faults, func(a, b Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
@@ -212,6 +208,20 @@ func reportFailure(r *report, at *path, failure *jsonschema.ValidationError) {
 			r.faults = append(r.faults, f)
 		}
 	}
+}
+
+// failureRule names the keyword of a failure.
+func failureRule(k jsonschema.ErrorKind) string {
+	switch k.(type) {
+	case *kind.Not:
+		return "not"
+	case *kind.FalseSchema:
+		return "false"
+	}
+	if path := k.KeywordPath(); len(path) > 0 {
+		return path[0]
+	}
+	return "schema"
 }
 
 // failureMessage words a failure without repeating the value, which may be secret or long.

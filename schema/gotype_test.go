@@ -57,7 +57,9 @@ func (*square) area() float64 {
 	return 0
 }
 
-func (v version) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d.%d", v.major, v.minor), nil }
+func (v version) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "%d.%d", v.major, v.minor), nil
+}
 func (v *version) UnmarshalText(text []byte) error {
 	if n, err := fmt.Sscanf(string(text), "%d.%d", &v.major, &v.minor); n != 2 || err != nil {
 		return errors.New("no version")

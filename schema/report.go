@@ -15,7 +15,7 @@ const (
 // path leads from a value up to the root. It lives on the stack of the walk and is written out
 // only when there is something to report.
 type path struct {
-	up     *path
+	up      *path
 	name    string // of a member
 	key     []byte // of a member that is no field, in place of name
 	index   int    // of an element, where member is unset

@@ -25,7 +25,7 @@ var otherWords = map[string]string{
 }
 
 // foreignTags belong to others although they resemble ours.
-var foreignTags = []string{"form", "jsonb", "format_version", "db", "table"}
+var foreignTags = []string{"form", "bson", "jsonb"}
 
 // tags are the tags of one field that this package reads.
 type tags map[string]string
@@ -73,6 +73,11 @@ func nearTag(key string) string {
 	}
 	plain := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(key))
 	for _, own := range ownTags {
+		if plain == strings.ToLower(own) {
+			return own
+		}
+	}
+	for _, own := range ownTags {
 		lower := strings.ToLower(own)
 		slips := 0
 		switch {
@@ -81,7 +86,7 @@ func nearTag(key string) string {
 		case len(lower) >= 4:
 			slips = 1
 		}
-		if plain == lower || distance([]byte(plain), lower, slips+1) <= slips {
+		if distance([]byte(plain), lower, slips+1) <= slips {
 			return own
 		}
 	}
