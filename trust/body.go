@@ -87,8 +87,9 @@ func unreadable(r *http.Request, err error) *ambit.Error {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ambit.Errorf(ambit.CodeInvalidInput, "The body arrived too slowly.").WithHint("Send the body without pauses.")
-	case r.Context().Err() != nil:
+	case !errors.Is(err, io.ErrUnexpectedEOF) && r.Context().Err() != nil:
 		return ambit.ErrorFrom(r.Context().Err(), ambit.ErrorOptions{})
 	}
+	// The client may have closed its side only and still listen.
 	return ambit.Errorf(ambit.CodeInvalidInput, "The body ended before it was complete.").WithHint("Send as many bytes as Content-Length says.")
 }

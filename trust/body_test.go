@@ -70,7 +70,7 @@ func TestBodyOfAClientThatHasGone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
-	r.Body, r.ContentLength = io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)), 5
+	r.Body, r.ContentLength = io.NopCloser(iotest.ErrReader(errors.New("connection reset"))), 5
 	cancel()
 	_, refused := trust.ReadBody(httptest.NewRecorder(), r, identity("alice"), nil, 10)
 	if diff := cmp.Diff(ambit.CodeCanceled, codeOf(refused)); diff != "" {
