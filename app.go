@@ -104,6 +104,7 @@ type App struct {
 	entries     []*entry
 	byName      map[string]*entry
 	byTool      map[string]*entry
+	modules     []*module
 	permissions []string // the distinct permissions; an entry holds its index
 }
 

@@ -106,6 +106,9 @@ type binding interface {
 
 // frame holds input and output of one call, whatever their types.
 type frame interface {
+	// bind joins a frame that was made by a contract to the implementation; it
+	// reports false for one of other types.
+	bind(b binding) bool
 	// decode sets the input from JSON text and checks it.
 	decode(in *schema.Schema, data []byte, depth int) []Fault
 	// complete fills in defaults of an input that is a Go value and checks it.
@@ -134,6 +137,11 @@ type typedFrame[In, Out any] struct {
 	binding *typedBinding[In, Out]
 	in      In
 	out     Out
+}
+
+func (f *typedFrame[In, Out]) bind(b binding) (ok bool) {
+	f.binding, ok = b.(*typedBinding[In, Out])
+	return ok
 }
 
 func (f *typedFrame[In, Out]) decode(in *schema.Schema, data []byte, depth int) []Fault {

@@ -3,140 +3,10 @@ package ambit
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/ambit-dev/ambit/internal/strictjson"
 )
-
-// Request is one call as a surface hands it over: translated, not judged.
-type Request struct {
-	// Name is the capability's dotted name; on MCP, page tools, assistants and
-	// sandboxes its tool name, with underscores for dots.
-	Name string
-	// Input is the input's JSON text. Empty means {}. It is not kept.
-	Input []byte
-	// Reason is what the caller gives as its reason: one line, cut to 200
-	// characters. It is recorded, shown and never trusted.
-	Reason string
-	// Mode asks for less than the run may do without asking; a looser one than
-	// the run's has no effect. Zero: the run's.
-	Mode Mode
-	// IdempotencyKey is the key that the client chose. Applications without a
-	// record of keyed calls refuse it on everything but reads.
-	IdempotencyKey string
-	// Progress takes what the handler says through [Call.Progress]. Nil:
-	// nobody listens. Calls of it do not overlap, and none comes after Invoke
-	// has returned.
-	Progress func(Progress)
-	// Into is a buffer that the output's JSON is appended to, so that a
-	// surface can write its envelope around it. Nil: a new one.
-	Into []byte
-	// WantText asks for the text form and content as well.
-	WantText bool
-}
-
-// Result is what a successful call gave.
-type Result struct {
-	// Capability is what was called.
-	Capability AnyContract
-	// Buffer is Request.Into with the output appended.
-	Buffer []byte
-	// Output is the output's JSON, a part of Buffer.
-	Output []byte
-	// Text is the capability's own text form, where HasText: what its WithText
-	// gave, or the output itself where that is a string. Otherwise the text
-	// form is Output.
-	Text    string
-	HasText bool
-	// Content is what the capability's WithContent gave.
-	Content []Content
-}
-
-// Invoke makes one call from JSON text, for surfaces. Ctx must come from
-// [App.NewRun] of this run, or from a call within it. Errors are [*Error], and
-// complete: a surface sends them as they are.
-func (r *Run) Invoke(ctx context.Context, request Request) (Result, error) {
-	if r == nil {
-		return Result{}, (&Error{Code: CodeUnauthenticated}).completed(ErrorOptions{})
-	}
-	if RunFromContext(ctx) != r {
-		e := &Error{Code: CodeInternal, cause: errorText("Run.Invoke with a context that is not the run's")}
-		return Result{}, e.completed(r.app.errorOptions())
-	}
-	parent := FromContext(ctx)
-	surface := r.surface
-	if parent != nil && parent.run == r {
-		surface = InProcess
-	}
-	result, failure := r.app.invoke(ctx, r, parent, invocation{Request: request, entry: r.find(surface, request.Name)})
-	if failure != nil {
-		return Result{}, failure
-	}
-	return result, nil
-}
-
-// callTyped is Invoke for Go values: the same pipeline without JSON.
-func callTyped[In, Out any](ctx context.Context, c *Contract[In, Out], in In, options []CallOption) (Out, error) {
-	var none Out
-	run := RunFromContext(ctx)
-	if run == nil {
-		e := &Error{Code: CodeUnauthenticated, Message: "This call belongs to no run.", Hint: "Make the call with a context from App.NewRun."}
-		return none, e
-	}
-	call := invocation{Request: Request{Name: c.c.spec.Name}, typed: true}
-	if len(options) > 0 {
-		call.Request = withOptions(call.Request, options)
-	}
-	if call.entry = run.find(InProcess, c.c.spec.Name); call.entry != nil {
-		if b, ok := call.entry.binding.(*typedBinding[In, Out]); ok {
-			frame := &typedFrame[In, Out]{binding: b, in: in}
-			call.frame = frame
-			if _, failure := run.app.invoke(ctx, run, FromContext(ctx), call); failure != nil {
-				return none, failure
-			}
-			return frame.out, nil
-		}
-		call.foreign = reflect.TypeFor[Contract[In, Out]]()
-	}
-	_, failure := run.app.invoke(ctx, run, FromContext(ctx), call)
-	return none, failure
-}
-
-// invocation is one call on its way through the pipeline.
-type invocation struct {
-	Request
-	entry   *entry       // nil: no such name
-	typed   bool         // the input is in frame already, and the output stays there
-	frame   frame        // set by the input step where typed is false
-	foreign reflect.Type // a typed call through a contract that is not the registered one
-}
-
-// CallOption adjusts one call of [Contract.Call].
-type CallOption interface{ apply(*Request) }
-
-type callOption func(*Request)
-
-func (o callOption) apply(r *Request) { o(r) }
-
-// WithMode asks for less than the run may do without asking; a looser mode than
-// the run's has no effect.
-func WithMode(m Mode) CallOption {
-	return callOption(func(r *Request) { r.Mode = m })
-}
-
-// WithReason gives the one-line reason of a call, for records and for people
-// who are asked about it.
-func WithReason(reason string) CallOption {
-	return callOption(func(r *Request) { r.Reason = reason })
-}
-
-func withOptions(r Request, options []CallOption) Request {
-	for _, option := range options {
-		option.apply(&r)
-	}
-	return r
-}
 
 // invoke is the only path to a handler. It surrounds the steps of a call with
 // what must happen whatever the steps do: events, an end, and no panic.
@@ -190,7 +60,10 @@ func (a *App) prepare(call *Call, in *invocation) *Error {
 	if failure := call.nesting(); failure != nil {
 		return failure
 	}
-	// 4. Input.
+	// 4. The implementation, and the input.
+	if failure := a.loaded(call, e); failure != nil {
+		return failure
+	}
 	if failure := a.input(call, in); failure != nil {
 		return failure
 	}
@@ -222,9 +95,6 @@ func (a *App) admitCall(call *Call, in *invocation, since time.Time) *Error {
 	run, e, ctx := call.run, in.entry, call.ctx.parent
 	if run.err != nil {
 		return run.err
-	}
-	if in.foreign != nil {
-		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s was called through a contract of other types (%v) than the registered one", in.Name, in.foreign)}
 	}
 	if ended := firstError(run.ctx.Err(), ctx.Err()); ended != nil {
 		return contextError(ended)
@@ -276,6 +146,9 @@ func (c *Call) nesting() *Error {
 			Code: CodeBudgetExhausted, Message: fmt.Sprintf("Calls within calls may go %d deep.", MaxCallDepth),
 			cause: fmt.Errorf("%s called by %s at depth %d", c.Capability(), c.parent.Capability(), c.depth),
 		}
+	case !c.parent.ran && c.Effect() > Read:
+		return &Error{Code: CodeInternal, cause: fmt.Errorf("the rule over the input of %s called %s, which is %s: a rule may only read",
+			c.parent.Capability(), c.Capability(), c.Effect())}
 	case c.Effect() > c.parent.Effect():
 		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s declares %s and called %s, which is %s: the outer one must declare at least the inner effect",
 			c.parent.Capability(), c.parent.Effect(), c.Capability(), c.Effect())}
@@ -289,7 +162,11 @@ var emptyInput = []byte("{}")
 func (a *App) input(call *Call, in *invocation) *Error {
 	e := in.entry
 	var faults []Fault
+	binding := e.implementation.Load().binding
 	if in.typed {
+		if !in.frame.bind(binding) {
+			return &Error{Code: CodeInternal, cause: fmt.Errorf("%s was called through a contract of other types than the registered one", e.dotted())}
+		}
 		faults = in.frame.complete(e.contract.in)
 	} else {
 		data := in.Input
@@ -302,7 +179,7 @@ func (a *App) input(call *Call, in *invocation) *Error {
 				Hint: "Send less in one call.",
 			}
 		}
-		in.frame = e.binding.newFrame()
+		in.frame = binding.newFrame()
 		faults = in.frame.decode(e.contract.in, data, a.options.MaxDepth)
 	}
 	if len(faults) == 0 {
@@ -339,11 +216,12 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	call.ctx.start(now.Add(e.deadline))
 	call.ran = true
 	// 10. Middleware and handler.
-	if len(e.middleware) == 0 {
+	middleware := e.implementation.Load().middleware
+	if len(middleware) == 0 {
 		if err := f.handle(&call.ctx); err != nil {
 			return Result{}, a.handlerError(call, err)
 		}
-	} else if err := a.throughMiddleware(call, e, f); err != nil {
+	} else if err := a.throughMiddleware(call, middleware, f); err != nil {
 		return Result{}, a.handlerError(call, err)
 	}
 	// 11. Output.
@@ -357,8 +235,8 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	return result, nil
 }
 
-func (a *App) throughMiddleware(call *Call, e *entry, f frame) error {
-	output, err := chain(&call.ctx, call, e.middleware, func(ctx context.Context) (any, error) {
+func (a *App) throughMiddleware(call *Call, middleware []Middleware, f frame) error {
+	output, err := chain(&call.ctx, call, middleware, func(ctx context.Context) (any, error) {
 		if err := f.handle(ctx); err != nil {
 			return nil, err
 		}

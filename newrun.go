@@ -211,7 +211,7 @@ func (r *Run) addOwn(capabilities []AnyCapability) *Error {
 		if c == nil {
 			return refusedRun(CodeInternal, "RunOptions.Capabilities holds nil")
 		}
-		e, fault := r.app.entryOf(c)
+		e, fault := r.app.implemented(c)
 		if fault == "" && (r.lookup(r.app.byName, e.contract.spec.Name, (*entry).dotted) != nil || r.lookup(r.app.byTool, e.contract.tool, (*entry).toolName) != nil) {
 			fault = "its name is in use"
 		}

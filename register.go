@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,15 +13,21 @@ const maxName = 64
 // entry is one registered capability, with everything that a call needs and
 // that does not change.
 type entry struct {
-	public     AnyContract
-	contract   *contract
+	public         AnyContract
+	contract       *contract
+	implementation atomic.Pointer[implementation] // nil while its module is not loaded
+	module         *module                        // nil where there is none
+	permission     int                            // index into App.permissions; -1 for a capability of one run
+	position       int                            // in the order of names; set by Freeze
+	maxInput       int
+	maxResult      int
+	deadline       time.Duration
+}
+
+// implementation is the half of a capability that is code.
+type implementation struct {
 	binding    binding
 	middleware []Middleware // the application's, then the capability's own
-	permission int          // index into App.permissions; -1 for a capability of one run
-	position   int          // in the order of names; set by Freeze
-	maxInput   int
-	maxResult  int
-	deadline   time.Duration
 }
 
 // Add registers capabilities. Registration is code, so a mistake is a bug of
@@ -40,12 +47,17 @@ func (a *App) Add(capabilities ...AnyCapability) {
 }
 
 func (a *App) add(c AnyCapability) (fault string) {
-	if a.frozen.Load() {
-		return "added after the application was frozen: add every capability before serving or calling"
-	}
-	e, fault := a.entryOf(c)
+	e, fault := a.implemented(c)
 	if fault != "" {
 		return fault
+	}
+	return a.register(e)
+}
+
+// register gives an entry its place among the application's.
+func (a *App) register(e *entry) (fault string) {
+	if a.frozen.Load() {
+		return "added after the application was frozen: add every capability before serving or calling"
 	}
 	spec := &e.contract.spec
 	if a.byName[spec.Name] != nil {
@@ -64,15 +76,23 @@ func (a *App) add(c AnyCapability) (fault string) {
 	return ""
 }
 
-// entryOf checks a capability by itself and prepares it for calls.
-func (a *App) entryOf(c AnyCapability) (e *entry, fault string) {
-	public := c.Contract()
+// implemented checks a capability by itself and prepares it for calls.
+func (a *App) implemented(c AnyCapability) (e *entry, fault string) {
+	if e, fault = a.entryOf(c.Contract()); fault != "" {
+		return nil, fault
+	}
+	made, fault := a.implement(c)
+	if fault != "" {
+		return nil, fault
+	}
+	e.implementation.Store(made)
+	return e, ""
+}
+
+// entryOf checks a contract by itself.
+func (a *App) entryOf(public AnyContract) (e *entry, fault string) {
 	core := public.core()
 	spec := core.spec
-	binding, own := c.bind()
-	if binding == nil {
-		return nil, "has no handler: bind one"
-	}
 	if fault := specFault(&spec); fault != "" {
 		return nil, fault
 	}
@@ -82,16 +102,25 @@ func (a *App) entryOf(c AnyCapability) (e *entry, fault string) {
 	if fault := schemaFault(core); fault != "" {
 		return nil, fault
 	}
-	middleware := slices.Concat(a.options.Middleware, own)
-	if fault := middlewareFault(middleware); fault != "" {
-		return nil, fault
-	}
 	return &entry{
-		public: public, contract: core, binding: binding, middleware: middleware, permission: -1,
+		public: public, contract: core, permission: -1,
 		maxInput:  orDefault(spec.MaxInput, a.options.MaxInput),
 		maxResult: orDefault(spec.MaxResult, a.options.MaxResult),
 		deadline:  orDefault(spec.Deadline, a.options.Deadline),
 	}, ""
+}
+
+// implement checks the half of a capability that is code.
+func (a *App) implement(c AnyCapability) (*implementation, string) {
+	binding, own := c.bind()
+	if binding == nil {
+		return nil, "has no handler: bind one"
+	}
+	middleware := slices.Concat(a.options.Middleware, own)
+	if fault := middlewareFault(middleware); fault != "" {
+		return nil, fault
+	}
+	return &implementation{binding, middleware}, ""
 }
 
 // specFault says what is wrong with a spec and what to do, or nothing.
