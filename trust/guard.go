@@ -87,7 +87,7 @@ func publicURL(text string) (*url.URL, error) {
 func (g *Guard) Admit(r *http.Request) (*Identity, *ambit.Error) {
 	if !g.hosts.allow(r.Host) {
 		g.app.Logger().InfoContext(r.Context(), "request refused: its Host is not in trust.Options.Hosts", slog.String("host", r.Host))
-		return nil, ambit.Errorf(ambit.CodeForbidden, "This application does not answer to the host name of the request.").
+		return nil, ambit.Errorf(ambit.CodeCrossOriginBlocked, "This application does not answer to the host name of the request.").
 			WithHint("Use the address that the application's operator gave out.")
 	}
 	if refused := g.connection(r); refused != nil {

@@ -73,7 +73,7 @@ func codeOf(e *ambit.Error) ambit.Code {
 
 func TestT28_Host(t *testing.T) {
 	t.Parallel()
-	const refused = ambit.CodeForbidden
+	const refused = ambit.CodeCrossOriginBlocked
 	tests := []struct {
 		name    string
 		options trust.Options
