@@ -194,7 +194,7 @@ func reportFailure(r *report, at *path, failure *jsonschema.ValidationError) {
 			}
 			return
 		}
-		pointer := at.append(nil)
+		pointer := r.appendPointer(nil, at)
 		for _, token := range e.InstanceLocation {
 			pointer = appendToken(append(pointer, '/'), cut(token, keyLimit))
 		}

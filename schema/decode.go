@@ -42,7 +42,6 @@ func (s *Schema) Check(data []byte, depth int) []Fault {
 // scanner walks bytes and the tree together.
 type scanner struct {
 	report
-	data    []byte
 	pos     int
 	depth   int // arrays and objects that may still be opened
 	scratch []byte
@@ -60,7 +59,7 @@ func newScanner(data []byte, depth int) scanner {
 	if depth <= 0 {
 		depth = DefaultDepth
 	}
-	return scanner{data: data, depth: min(depth, strictjson.MaxDepth)}
+	return scanner{report: report{data: data}, depth: min(depth, strictjson.MaxDepth)}
 }
 
 // run reads the whole text.

@@ -49,7 +49,7 @@ func (s *scanner) elements(rules *arrayRules, at *path, dst reflect.Value) (coun
 	if rules.unique {
 		seen = &distinct{}
 	}
-	here := path{up: at, secret: at.secret}
+	here := path{up: at, step: stepElement, secret: at.secret}
 	for ; ; count++ {
 		here.index = count
 		start := s.pos
@@ -58,6 +58,9 @@ func (s *scanner) elements(rules *arrayRules, at *path, dst reflect.Value) (coun
 		}
 		if seen != nil && !seen.add(s.data[start:s.pos]) {
 			s.add(&here, "uniqueItems", "must differ from all items before it; leave out repeated items", nil)
+		}
+		if s.comma() {
+			continue
 		}
 		next, more, err := strictjson.Next(s.data, s.pos, ']')
 		if err != nil {
@@ -68,6 +71,15 @@ func (s *scanner) elements(rules *arrayRules, at *path, dst reflect.Value) (coun
 			return count + 1, true
 		}
 	}
+}
+
+// comma passes over a comma that has no white space around it, which is the common case.
+func (s *scanner) comma() bool {
+	if s.pos+1 < len(s.data) && s.data[s.pos] == ',' && s.data[s.pos+1] > ' ' {
+		s.pos++
+		return true
+	}
+	return false
 }
 
 func (s *scanner) element(items *node, at *path, dst reflect.Value) bool {

@@ -94,8 +94,9 @@ func (s *scanner) freeObject(at *path, floats bool) bool {
 		return true
 	}
 	var keys strictjson.Keys
-	here := path{up: at, secret: at.secret} // outside the loop, or it would not stay on the stack
+	here := path{up: at, step: stepText, secret: at.secret} // outside the loop, or it would not stay on the stack
 	for more := true; more; {
+		here.index = s.pos
 		end, escaped, err := strictjson.String(s.data, s.pos)
 		if err != nil {
 			return s.fail(at, err)
@@ -107,7 +108,6 @@ func (s *scanner) freeObject(at *path, floats bool) bool {
 		if s.pos, err = strictjson.Colon(s.data, end); err != nil {
 			return s.fail(at, err)
 		}
-		here.key = key
 		if !keys.Add(key) {
 			s.duplicate(&here)
 		}
@@ -132,7 +132,7 @@ func (s *scanner) freeArray(at *path, floats bool) bool {
 		s.pos++
 		return true
 	}
-	here := path{up: at, secret: at.secret}
+	here := path{up: at, step: stepElement, secret: at.secret}
 	for more := true; more; here.index++ {
 		if !s.free(&here, floats) {
 			return false

@@ -54,6 +54,9 @@ func (s *scanner) members(o *object, at *path, dst reflect.Value) bool {
 			}
 			count++
 			last = s.pos
+			if s.comma() {
+				continue
+			}
 			var err error
 			if s.pos, more, err = strictjson.Next(s.data, s.pos, '}'); err != nil {
 				return s.fail(at, err)
@@ -83,24 +86,27 @@ type memberWalk struct {
 // member reads one member. seen are the fields that were read, others the keys that are none,
 // nil where there may not be any.
 func (s *scanner) member(m *memberWalk, seen *fieldSet, others *strictjson.Keys, at *path, dst reflect.Value) bool {
-	end, escaped, err := strictjson.String(s.data, s.pos)
-	if err != nil {
-		return s.fail(at, err)
-	}
-	key := s.data[s.pos+1 : end-1]
-	if escaped {
-		key = strictjson.Unquote(key)
-	}
-	if s.pos, err = strictjson.Colon(s.data, end); err != nil {
-		return s.fail(at, err)
-	}
-	i := m.object.find(key, m.next)
-	if i < 0 {
-		return s.otherMember(m, others, at, dst, key)
+	i := m.next
+	if !s.expected(m.object, i) {
+		start := s.pos
+		end, escaped, err := strictjson.String(s.data, start)
+		if err != nil {
+			return s.fail(at, err)
+		}
+		key := s.data[start+1 : end-1]
+		if escaped {
+			key = strictjson.Unquote(key)
+		}
+		if s.pos, err = strictjson.Colon(s.data, end); err != nil {
+			return s.fail(at, err)
+		}
+		if i = m.object.find(key); i < 0 {
+			return s.otherMember(m, others, &path{up: at, step: stepText, index: start, secret: at.secret}, dst, key)
+		}
 	}
 	m.next = i + 1
 	f := &m.object.fields[i]
-	here := path{up: at, name: f.name, member: true, secret: at.secret || f.secret}
+	here := path{up: at, step: stepField, name: f.name, secret: at.secret || f.secret}
 	if seen.has(i) {
 		s.duplicate(&here)
 		return !s.full() && s.skip(&here)
@@ -110,6 +116,20 @@ func (s *scanner) member(m *memberWalk, seen *fieldSet, others *strictjson.Keys,
 		dst = f.in(dst)
 	}
 	return s.value(f.node, &here, dst)
+}
+
+// expected passes over the name of field i and its colon, if they come next as they are usually
+// written. In input that keeps the published order no other look-up is needed.
+func (s *scanner) expected(o *object, i int) bool {
+	if i >= len(o.fields) {
+		return false
+	}
+	name := o.fields[i].quoted
+	if end := s.pos + len(name); end < len(s.data) && string(s.data[s.pos:end]) == string(name) {
+		s.pos = strictjson.Space(s.data, end)
+		return true
+	}
+	return false
 }
 
 // in returns the Go field, or an invalid value if none stands for f.
@@ -128,28 +148,27 @@ func (s *scanner) duplicate(at *path) {
 }
 
 // otherMember reads a member that no field is named for.
-func (s *scanner) otherMember(m *memberWalk, others *strictjson.Keys, at *path, dst reflect.Value, key []byte) bool {
-	here := path{up: at, key: key, secret: at.secret}
+func (s *scanner) otherMember(m *memberWalk, others *strictjson.Keys, here *path, dst reflect.Value, key []byte) bool {
 	o := m.object
 	if others == nil {
-		s.unknown(o, &here, key)
-		return !s.full() && s.skip(&here)
+		s.unknown(o, here, key)
+		return !s.full() && s.skip(here)
 	}
 	if !others.Add(key) {
-		s.duplicate(&here)
-		return !s.full() && s.skip(&here)
+		s.duplicate(here)
+		return !s.full() && s.skip(here)
 	}
 	if o.extra == nil {
-		return s.free(&here, false)
+		return s.free(here, false)
 	}
 	if !dst.IsValid() {
-		return s.value(o.extra, &here, dst)
+		return s.value(o.extra, here, dst)
 	}
 	if !m.slot.IsValid() {
 		m.slot = reflect.New(dst.Type().Elem()).Elem()
 	}
 	m.slot.SetZero()
-	if !s.value(o.extra, &here, m.slot) {
+	if !s.value(o.extra, here, m.slot) {
 		return false
 	}
 	dst.SetMapIndex(reflect.ValueOf(string(key)).Convert(dst.Type().Key()), m.slot)
@@ -179,7 +198,7 @@ func (s *scanner) missing(o *object, seen *fieldSet, at *path) {
 	for i := range o.fields {
 		f := &o.fields[i]
 		if f.required && !seen.has(i) {
-			s.add(&path{up: at, name: f.name, member: true}, "required", f.requiredMessage(), f.node.allowedValues())
+			s.add(&path{up: at, step: stepField, name: f.name}, "required", f.requiredMessage(), f.node.allowedValues())
 		}
 	}
 }
@@ -238,7 +257,7 @@ func (s *scanner) variant(u *unionRules, at *path, dst reflect.Value) bool {
 	if !ok {
 		return false
 	}
-	here := path{up: at, name: u.discriminator, member: true, secret: at.secret}
+	here := path{up: at, step: stepField, name: u.discriminator, secret: at.secret}
 	i := u.variant(name)
 	if i < 0 {
 		switch {

@@ -206,7 +206,7 @@ func (w *writer) array(n *node, at *path, v reflect.Value) {
 	if rules.unique {
 		seen = &distinct{}
 	}
-	here := path{up: at, secret: at.secret}
+	here := path{up: at, step: stepElement, secret: at.secret}
 	for i := range count {
 		if i > 0 {
 			w.text(",")

@@ -44,7 +44,10 @@ func timeOf(v reflect.Value) time.Time {
 // time writes a time as RFC 3339 has it, which ends with the year 9999 and knows offsets in
 // whole minutes below a day.
 func (w *writer) time(at *path, t time.Time) {
-	_, offset := t.Zone()
+	offset := 0
+	if t.Location() != time.UTC {
+		_, offset = t.Zone()
+	}
 	if y := t.Year(); y < 0 || y > 9999 || offset%60 != 0 || offset <= -24*3600 || offset >= 24*3600 {
 		w.add(at, "format", "must be a time that RFC 3339 can express", nil)
 		return
@@ -150,6 +153,7 @@ func (w *writer) raw(text []byte, n *node, at *path) {
 		sc.depth = 0
 	}
 	sc.report = w.report
+	sc.data = text
 	before := len(w.faults)
 	sc.pos = strictjson.Space(text, 0)
 	var ok bool
@@ -167,6 +171,7 @@ func (w *writer) raw(text []byte, n *node, at *path) {
 		}
 	}
 	w.report = sc.report
+	w.data = nil
 	if len(w.faults) == before && w.write {
 		w.buf = strictjson.Compact(w.buf, text)
 	}

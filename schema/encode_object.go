@@ -16,7 +16,7 @@ func (w *writer) object(n *node, at *path, v reflect.Value) {
 	}
 	w.text("{")
 	first := true
-	here := path{up: at, member: true} // outside the loop, or it would not stay on the stack
+	here := path{up: at, step: stepField} // outside the loop, or it would not stay on the stack
 	for i := range n.obj.fields {
 		f := &n.obj.fields[i]
 		here.name, here.secret = f.name, at.secret || f.secret
@@ -97,7 +97,7 @@ func (w *writer) mapping(n *node, at *path, v reflect.Value) {
 	}
 	slices.SortFunc(names, strings.Compare)
 	elem := reflect.New(v.Type().Elem()).Elem()
-	here := path{up: at, member: true, foreign: true, secret: at.secret}
+	here := path{up: at, step: stepKey, secret: at.secret}
 	for i, name := range names {
 		if i > 0 {
 			w.text(",")

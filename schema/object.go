@@ -48,12 +48,8 @@ type fallback struct {
 	plain bool          // value holds no references and can be copied
 }
 
-// find returns the place of the field with the given name, or -1. hint is where it is looked
-// for first: in input that keeps the published order every search ends there.
-func (o *object) find(name []byte, hint int) int {
-	if hint < len(o.fields) && string(name) == o.fields[hint].name {
-		return hint
-	}
+// find returns the place of the field with the given name, or -1.
+func (o *object) find(name []byte) int {
 	if o.index != nil {
 		if i, ok := o.index[string(name)]; ok {
 			return i

@@ -102,7 +102,7 @@ func (u *unionRules) add(b *node) bool {
 	if b.types != typeObject || b.obj == nil {
 		return false
 	}
-	i := b.obj.find([]byte(u.discriminator), 0)
+	i := b.obj.find([]byte(u.discriminator))
 	if i < 0 {
 		return false
 	}

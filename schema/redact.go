@@ -51,7 +51,7 @@ func appendRedactedObject(dst []byte, o *object, data []byte) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(strictjson.AppendString(dst, members.Key()), ':')
-		switch at := o.find(members.Key(), i); {
+		switch at := o.find(members.Key()); {
 		case at >= 0 && o.fields[at].secret:
 			dst = append(dst, redacted...)
 		case at >= 0:

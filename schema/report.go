@@ -3,6 +3,8 @@ package schema
 import (
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
 const (
@@ -15,37 +17,56 @@ const (
 // path leads from a value up to the root. It lives on the stack of the walk and is written out
 // only when there is something to report.
 type path struct {
-	up      *path
-	name    string // of a member
-	key     []byte // of a member that is no field, in place of name
-	index   int    // of an element, where member is unset
-	member  bool
-	foreign bool // the name was not given by the schema
-	secret  bool // this value and all below it are never repeated
+	up     *path
+	name   string // of a member, unless it is only in the text
+	index  int    // of an element, or the place of a name in the text
+	step   step
+	secret bool // this value and all below it are never repeated
 }
 
-// pointer writes the path as a JSON Pointer. A foreign key below a secret is left out.
-func (p *path) pointer() string {
-	var space [64]byte
-	return string(p.append(space[:0]))
-}
+// step is how a path goes on from the one above it.
+type step uint8
 
-func (p *path) append(dst []byte) []byte {
-	if p == nil || p.up == nil {
+const (
+	stepNone    step = iota // the root
+	stepField               // a member that the schema names
+	stepKey                 // a member that it does not, by name
+	stepText                // a member that it does not, by the place of its name
+	stepElement             // an element of an array
+)
+
+// appendPointer writes a path as a JSON Pointer. A foreign key below a secret is left out.
+func (r *report) appendPointer(dst []byte, p *path) []byte {
+	if p == nil || p.step == stepNone {
 		return dst
 	}
-	dst = p.up.append(dst)
+	dst = r.appendPointer(dst, p.up)
+	foreign := p.step == stepKey || p.step == stepText
+	if foreign && p.up.secret {
+		return dst
+	}
+	dst = append(dst, '/')
+	switch p.step {
+	case stepField:
+		return appendToken(dst, p.name)
+	case stepKey:
+		return appendToken(dst, cut(p.name, keyLimit))
+	case stepText:
+		return appendToken(dst, cut(stringAt(r.data, p.index), keyLimit))
+	}
+	return strconv.AppendInt(dst, int64(p.index), 10)
+}
+
+// stringAt decodes the string that begins at data[i].
+func stringAt(data []byte, i int) []byte {
+	end, escaped, err := strictjson.String(data, i)
 	switch {
-	case (p.foreign || p.key != nil) && p.up.secret:
-		return dst
-	case p.foreign:
-		return appendToken(append(dst, '/'), cut(p.name, keyLimit))
-	case p.key != nil:
-		return appendToken(append(dst, '/'), cut(p.key, keyLimit))
-	case p.member:
-		return appendToken(append(dst, '/'), p.name)
+	case err != nil:
+		return nil
+	case escaped:
+		return strictjson.Unquote(data[i+1 : end-1])
 	}
-	return strconv.AppendInt(append(dst, '/'), int64(p.index), 10)
+	return data[i+1 : end-1]
 }
 
 // appendToken escapes one reference token, RFC 6901 section 3.
@@ -76,6 +97,7 @@ func cut[S ~string | ~[]byte](s S, limit int) string {
 
 // report collects the faults of one check.
 type report struct {
+	data   []byte // the text that is walked, if any
 	faults []Fault
 	hints  int // suggestions made
 }
@@ -91,7 +113,8 @@ func (r *report) add(at *path, rule, message string, allowed []any) {
 	if r.faults == nil {
 		r.faults = make([]Fault, 0, 6)
 	}
-	r.faults = append(r.faults, Fault{Pointer: at.pointer(), Rule: rule, Message: message, Allowed: allowed})
+	var space [64]byte
+	r.faults = append(r.faults, Fault{Pointer: string(r.appendPointer(space[:0], at)), Rule: rule, Message: message, Allowed: allowed})
 }
 
 // addEcho records a fault whose message ends with the value, cut short, unless it is secret.
