@@ -73,6 +73,13 @@ type Event struct {
 	Faults int
 	// Ran reports whether the handler started.
 	Ran bool
+	// Limit is what refused the call where Code is CodeRateLimited; zero where
+	// the handler did.
+	Limit Limit
+	// InFlight is how many calls of the principal were at work when this one
+	// began to be, itself included. Zero for calls that did not come so far and
+	// for those that a handler made.
+	InFlight int
 	// InputBytes and OutputBytes are the sizes on the wire; zero for typed
 	// calls in process.
 	InputBytes, OutputBytes int
@@ -123,6 +130,9 @@ func (o logObserver) Finish(ctx context.Context, e Event) {
 	}
 	if e.Code != "" {
 		attrs = append(attrs, slog.String("code", string(e.Code)))
+	}
+	if e.Limit != 0 {
+		attrs = append(attrs, slog.String("limit", e.Limit.String()))
 	}
 	if e.Cause != nil {
 		attrs = append(attrs, slog.String("cause", e.Cause.Error()))

@@ -19,7 +19,7 @@ func TestEvents(t *testing.T) {
 		name, call, in string
 		want           ambit.Event
 	}{
-		{"success", "echo", `{"text":"ab"}`, ambit.Event{Capability: "echo", Effect: ambit.Read, Ran: true, OutputBytes: 13}},
+		{"success", "echo", `{"text":"ab"}`, ambit.Event{Capability: "echo", Effect: ambit.Read, Ran: true, InFlight: 1, OutputBytes: 13}},
 		{"invalid input", "echo", `{"text":""}`, ambit.Event{Capability: "echo", Effect: ambit.Read, Code: ambit.CodeInvalidInput, Faults: 1}},
 		{"a foreign name is no label", "evil\nname", `{}`, ambit.Event{Code: ambit.CodeNotFound}},
 	} {

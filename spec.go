@@ -58,6 +58,10 @@ type Spec struct {
 	// Deadline is how long a call may take once its handler starts. Zero: the
 	// application's, 30 seconds unless set.
 	Deadline time.Duration
+	// Rate is how often one principal may call the capability, from wherever,
+	// and in calls of other capabilities too. Zero: as often as it may call at
+	// all, see [Limits].
+	Rate Rate
 	// MaxInput is the most bytes that an input may have. Zero: the
 	// application's, 1 MiB unless set.
 	MaxInput int
