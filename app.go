@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-dev/ambit/internal/bucket"
 	"github.com/ambit-dev/ambit/schema"
 )
 
@@ -63,6 +64,12 @@ type Options struct {
 	Modes map[Surface]Mode
 	// Monitor reviews calls that are about to run. Nil: none does.
 	Monitor Monitor
+	// HaltSources are forms of the halt switch that live outside of the
+	// process, see [App.Watch]. None: [App.Halt] is the only form.
+	HaltSources []HaltSource
+	// HaltAfter halts a capability that has broken its own output contract so
+	// many times in a row, until somebody resumes the form "self". Zero: never.
+	HaltAfter int
 	// HideForbidden answers a capability whose permission the caller lacks as
 	// if it did not exist.
 	HideForbidden bool
@@ -75,6 +82,8 @@ type Options struct {
 	// MaxInput and MaxResult bound inputs and results in bytes, MaxDepth the
 	// nesting of an input. Zero: the defaults above.
 	MaxInput, MaxResult, MaxDepth int
+	// Limits hold each caller to a share of the application.
+	Limits Limits
 	// MaxRunDepth is how deep runs within runs may go. Zero: 3.
 	MaxRunDepth int
 	// Deadline is how long a handler may take. Zero: 30 seconds.
@@ -97,6 +106,15 @@ type App struct {
 	observers []Observer
 	seal      cipher.AEAD   // seals cursors; a key of this process
 	ids       atomic.Uint64 // last ID given out
+
+	rate       bucket.Limit // Options.Limits.Rate
+	callers    *callers
+	inputBytes atomic.Int64 // of the calls at work
+
+	active   active // calls under way
+	switches []*watched
+	halts    atomic.Pointer[halts] // nil: nothing is stopped
+	haltMu   sync.Mutex            // held while halts changes
 
 	mu          sync.Mutex // guards registration
 	frozen      atomic.Bool
@@ -131,6 +149,12 @@ func New(options Options) *App {
 	a.options.MaxResult = orDefault(options.MaxResult, DefaultMaxResult)
 	a.options.MaxDepth = orDefault(options.MaxDepth, DefaultDepth)
 	a.options.Deadline = orDefault(options.Deadline, DefaultDeadline)
+	a.options.Limits = options.Limits.withDefaults()
+	a.rate, _ = a.options.Limits.Rate.limit() // Freeze reports the fault
+	a.callers = newCallers()
+	for _, s := range options.HaltSources {
+		a.switches = append(a.switches, &watched{HaltSource: s})
+	}
 	a.byName, a.byTool = map[string]*entry{}, map[string]*entry{}
 	var random [40]byte
 	_, _ = rand.Read(random[:]) // crypto/rand.Read never fails (Go 1.24)
@@ -197,17 +221,29 @@ func (a *App) check() error {
 	for _, bound := range [...]struct {
 		name  string
 		value int64
-	}{{"MaxInput", int64(o.MaxInput)}, {"MaxResult", int64(o.MaxResult)}, {"MaxDepth", int64(o.MaxDepth)}, {"MaxRunDepth", int64(o.MaxRunDepth)}, {"Deadline", int64(o.Deadline)}} {
+	}{{"MaxInput", int64(o.MaxInput)}, {"MaxResult", int64(o.MaxResult)}, {"MaxDepth", int64(o.MaxDepth)}, {"MaxRunDepth", int64(o.MaxRunDepth)}, {"HaltAfter", int64(o.HaltAfter)}, {"Deadline", int64(o.Deadline)}} {
 		if bound.value < 0 {
 			faults = append(faults, fmt.Errorf("ambit: Options.%s is negative: leave it zero for the default", bound.name))
 		}
 	}
+	faults = append(faults, o.Limits.faults()...)
 	if fault := middlewareFault(o.Middleware); fault != "" {
 		faults = append(faults, errors.New("ambit: Options.Middleware: "+fault))
 	}
 	for surface, mode := range o.Modes {
 		if !surface.single() || mode > ModeAuto {
 			faults = append(faults, fmt.Errorf("ambit: Options.Modes: %s: %s: name single surfaces and modes that exist", surface, mode))
+		}
+	}
+	forms := map[string]bool{"": true, "self": true}
+	for i, s := range a.switches {
+		switch {
+		case s.HaltSource == nil:
+			faults = append(faults, errors.New("ambit: Options.HaltSources holds nil: leave it out"))
+		case forms[s.Form()]:
+			faults = append(faults, fmt.Errorf("ambit: Options.HaltSources: source %d has the form %q: forms are unique, not empty and not \"self\"", i, s.Form()))
+		default:
+			forms[s.Form()] = true
 		}
 	}
 	if slices.Contains(a.observers, nil) {

@@ -3,6 +3,7 @@ package ambit
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,15 +29,22 @@ type Call struct {
 	depth   int
 	surface Surface
 	reason  string
+	hidden  bool // the name is none for this caller
 	ran     bool
+	limit   Limit         // what the call had too much of
+	slots   int32         // slots of the principal in use once it had its own
 	waited  time.Duration // for a person
 	input   int           // bytes
 	output  int           // bytes
 	ctx     callContext
 
+	next, previous *Call // in the list of active calls
+
 	mu       sync.Mutex // held while progress runs
 	progress func(Progress)
 	ended    bool
+
+	away atomic.Int32 // for how many reasons an outermost call has no slot, see slot.go
 }
 
 // callContext is a call's context; the call holds it, so that both are one

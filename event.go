@@ -38,7 +38,8 @@ func (a *App) finish(ctx context.Context, call *Call, event Event, failure *Erro
 	}
 	event.Took, event.Waited, event.Ran = time.Since(event.Began), call.waited, call.ran
 	event.InputBytes, event.OutputBytes = call.input, call.output
-	if call.entry == nil {
+	event.Limit, event.InFlight = call.limit, int(call.slots)
+	if call.hidden {
 		event.Capability, event.Effect = "", 0
 	}
 	if failure != nil {

@@ -140,10 +140,13 @@ func (a *App) ask(call *Call, in *invocation, concern string) *Error {
 	}
 	began := time.Now()
 	resume := call.suspend()
-	answer, err := a.prompt(&run.ctx, call, run.prompter, question)
+	answer, err := a.prompt(call, run.prompter, question)
 	resume()
 	call.waited += time.Since(began)
-	if ended := firstError(run.ctx.Err(), call.ctx.parent.Err()); ended != nil {
+	if failure := a.halted(call); failure != nil {
+		return failure
+	}
+	if ended := firstError(run.ctx.Err(), call.ctx.Err()); ended != nil {
 		return contextError(ended)
 	}
 	switch {
@@ -161,12 +164,13 @@ func (a *App) ask(call *Call, in *invocation, concern string) *Error {
 	}
 }
 
-// prompt calls the prompter with a context that ends with the run and with the
-// caller.
-func (a *App) prompt(runCtx context.Context, call *Call, p Prompter, q Question) (answer Answer, err error) {
+// prompt calls the prompter with a context that ends with the caller, the run
+// and the call, which a halt cancels.
+func (a *App) prompt(call *Call, p Prompter, q Question) (answer Answer, err error) {
 	ctx, cancel := context.WithCancel(call.ctx.parent)
 	defer cancel()
-	defer context.AfterFunc(runCtx, cancel)()
+	defer context.AfterFunc(&call.run.ctx, cancel)()
+	defer context.AfterFunc(&call.ctx, cancel)()
 	defer func() {
 		if v := recover(); v != nil {
 			err = a.panicked(call.ctx.parent, call.Capability(), v)
@@ -209,13 +213,20 @@ func grantedInput(canonical []byte, by []string) []byte {
 }
 
 // suspend stops the clocks of the calls that wait for this one, and of their
-// budgets, until resume is called.
+// budgets, and gives the outermost one's slot back, until resume is called.
 func (c *Call) suspend() (resume func()) {
 	for outer := c.parent; outer != nil; outer = outer.parent {
 		outer.ctx.suspend()
 	}
 	c.run.budget.suspend()
+	outermost := c.outermost()
+	if outermost != c {
+		c.run.app.leaveSlot(outermost)
+	}
 	return func() {
+		if outermost != c {
+			c.run.app.resumeSlot(outermost)
+		}
 		for outer := c.parent; outer != nil; outer = outer.parent {
 			outer.ctx.resume()
 		}

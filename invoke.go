@@ -18,6 +18,8 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 	}
 	if parent != nil {
 		call.depth = parent.depth + 1
+	} else {
+		call.away.Store(1)
 	}
 	if call.nested() {
 		call.surface = InProcess
@@ -26,7 +28,9 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 	event := call.event(began)
 	ctx = a.start(ctx, event)
 	call.ctx.parent = ctx
+	a.active.add(call)
 	result, failure := a.contain(call, &in)
+	a.active.remove(call)
 	call.end()
 	if failure != nil {
 		failure = a.completeFailure(call, failure)
@@ -53,7 +57,7 @@ func (a *App) contain(call *Call, in *invocation) (result Result, failure *Error
 // prepare is everything before the handler: nothing in it has an effect.
 func (a *App) prepare(call *Call, in *invocation) *Error {
 	e := in.entry
-	// 1 and 2. Is there anything to do, and may this caller have it?
+	// 1 to 3. Is there anything to do, and may this caller have it, that often?
 	if failure := a.admitCall(call, in, time.Time{}); failure != nil {
 		return failure
 	}
@@ -89,8 +93,8 @@ func (a *App) prepare(call *Call, in *invocation) *Error {
 	return nil
 }
 
-// admitCall is steps 1 and 2. The principal is resolved again if it was
-// resolved before since.
+// admitCall is steps 1 to 3. After a wait that ended at since, the principal is
+// resolved again and the call does not count against rates again.
 func (a *App) admitCall(call *Call, in *invocation, since time.Time) *Error {
 	run, e, ctx := call.run, in.entry, call.ctx.parent
 	if run.err != nil {
@@ -99,18 +103,29 @@ func (a *App) admitCall(call *Call, in *invocation, since time.Time) *Error {
 	if ended := firstError(run.ctx.Err(), ctx.Err()); ended != nil {
 		return contextError(ended)
 	}
-	if failure := a.fresh(ctx, run, time.Now(), since); failure != nil {
+	now := time.Now()
+	if failure := a.fresh(ctx, run, now, since); failure != nil {
 		return failure
 	}
 	refused := refusal{code: CodeNotFound}
 	if e != nil {
 		refused = a.admit(ctx, run, e, call.nested(), nil)
 	}
-	if refused.code == CodeNotFound { // what is not for this caller does not exist
-		call.entry = nil
-		return a.suggest(ctx, run, in.Name, unknown(in.Name))
+	call.hidden = refused.code == CodeNotFound // what is not for this caller does not exist
+	if !refused.refused() {
+		if failure := a.halted(call); failure != nil {
+			return failure
+		}
 	}
-	if refused.refused() {
+	if since.IsZero() {
+		if failure := a.takeRate(call, now); failure != nil {
+			return failure
+		}
+	}
+	switch {
+	case call.hidden:
+		return a.suggest(ctx, run, in.Name, unknown(in.Name))
+	case refused.refused():
 		return a.refuse(e, in.Name, refused)
 	}
 	return nil
@@ -208,8 +223,19 @@ func (a *App) authorizeInput(call *Call, f frame) *Error {
 // checks and encodes what they gave.
 func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	e, f := in.entry, in.frame
-	// 9. The call counts, and its deadline starts.
+	// 9. Nothing has ended the call; it has a slot, it counts, and its deadline
+	// starts.
+	if call.ctx.Err() != nil {
+		if failure := a.halted(call); failure != nil {
+			return Result{}, failure
+		}
+		return Result{}, contextError(call.ctx.Err())
+	}
 	now := time.Now()
+	if failure := a.takeSlot(call, now); failure != nil {
+		return Result{}, failure
+	}
+	defer a.leaveSlot(call)
 	if failure := call.run.budget.call(now); failure != nil {
 		return Result{}, failure
 	}
@@ -232,6 +258,7 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	if faults := f.checkOutput(e.contract.out); len(faults) > 0 {
 		return Result{}, a.invalidOutput(call, faults)
 	}
+	e.kept()
 	return result, nil
 }
 
@@ -258,6 +285,7 @@ func (a *App) encode(call *Call, in *invocation, result Result) (Result, *Error)
 	if len(faults) > 0 {
 		return Result{}, a.invalidOutput(call, faults)
 	}
+	e.kept()
 	result.Buffer, result.Output = buffer, buffer[len(in.Into):]
 	size := len(result.Output)
 	if in.WantText {
@@ -277,7 +305,7 @@ func (a *App) encode(call *Call, in *invocation, result Result) (Result, *Error)
 	if size > e.maxResult {
 		return Result{}, &Error{
 			Code: CodeResultTooLarge, Message: fmt.Sprintf("The result has %d bytes; at most %d are given.", size, e.maxResult),
-			Hint: "Ask for less: a narrower query, a smaller limit.", Executed: call.executed(ExecutedYes),
+			Hint: narrower(e.contract.in), Executed: call.executed(ExecutedYes),
 		}
 	}
 	return result, nil

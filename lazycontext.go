@@ -28,8 +28,12 @@ type lazyContext struct {
 	suspended time.Time // since when
 }
 
-// start sets the deadline of a context that nobody has seen yet.
-func (c *lazyContext) start(deadline time.Time) { c.deadline = deadline }
+// start sets the deadline of a context that nobody listens to yet.
+func (c *lazyContext) start(deadline time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = deadline
+}
 
 // Deadline returns the earlier of the parent's deadline and the context's own,
 // which moves while the context stands still.

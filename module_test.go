@@ -25,7 +25,9 @@ func newLazy(permission string) *lazy {
 		return s
 	}
 	l := &lazy{one: ambit.NewContract[echoInput, echoOutput](spec("lazy.one")), two: ambit.NewContract[echoInput, echoOutput](spec("lazy.two"))}
-	l.load = func() ([]ambit.AnyCapability, error) { return []ambit.AnyCapability{l.two.Bind(echo), l.one.Bind(echo)}, nil }
+	l.load = func() ([]ambit.AnyCapability, error) {
+		return []ambit.AnyCapability{l.two.Bind(echo), l.one.Bind(echo)}, nil
+	}
 	return l
 }
 

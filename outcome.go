@@ -91,6 +91,9 @@ func firstError(first, second error) error {
 // invalidOutput is the server's fault: its detail stays on the server.
 func (a *App) invalidOutput(call *Call, faults []Fault) *Error {
 	failure := &Error{Code: CodeInvalidOutput, Executed: call.executed(ExecutedYes)}
+	if limit := a.options.HaltAfter; limit > 0 && int(call.entry.broken.Add(1)) >= limit {
+		a.haltSelf(call.Capability())
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s broke its output schema:", call.Capability())
 	for _, f := range faults {
@@ -112,7 +115,7 @@ func (a *App) panicked(ctx context.Context, capability string, v any) error {
 
 // executed returns what an error says about the effect: nothing for a read.
 func (c *Call) executed(e Executed) Executed {
-	if effect := c.Effect(); effect == 0 || effect == Read {
+	if effect := c.Effect(); c.hidden || effect == 0 || effect == Read {
 		return ""
 	}
 	return e

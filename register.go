@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/ambit-dev/ambit/internal/bucket"
 )
 
 const maxName = 64
@@ -18,10 +20,19 @@ type entry struct {
 	implementation atomic.Pointer[implementation] // nil while its module is not loaded
 	module         *module                        // nil where there is none
 	permission     int                            // index into App.permissions; -1 for a capability of one run
+	broken         atomic.Int32                   // invalid outputs since the last valid one
 	position       int                            // in the order of names; set by Freeze
 	maxInput       int
 	maxResult      int
 	deadline       time.Duration
+	rate           bucket.Limit // the capability's own
+}
+
+// kept notes that an output was what the contract promised.
+func (e *entry) kept() {
+	if e.broken.Load() != 0 {
+		e.broken.Store(0)
+	}
 }
 
 // implementation is the half of a capability that is code.
@@ -102,11 +113,16 @@ func (a *App) entryOf(public AnyContract) (e *entry, fault string) {
 	if fault := schemaFault(core); fault != "" {
 		return nil, fault
 	}
+	rate, fault := spec.Rate.limit()
+	if fault != "" {
+		return nil, "Rate is none: " + fault + ": leave Rate zero, or say how many calls in which time"
+	}
 	return &entry{
 		public: public, contract: core, permission: -1,
 		maxInput:  orDefault(spec.MaxInput, a.options.MaxInput),
 		maxResult: orDefault(spec.MaxResult, a.options.MaxResult),
 		deadline:  orDefault(spec.Deadline, a.options.Deadline),
+		rate:      rate,
 	}, ""
 }
 

@@ -1,0 +1,188 @@
+package ambit
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// HaltKind says what a [Halt] stops.
+type HaltKind uint8
+
+// The kinds of halt.
+const (
+	// HaltAll stops every call.
+	HaltAll HaltKind = iota + 1
+	// HaltChanges stops every call but reads.
+	HaltChanges
+	// HaltAgents stops calls by principals of KindAgent, and whatever came by
+	// MCP, a page tool, an assistant, a sandbox or a schedule.
+	HaltAgents
+	// HaltPrincipal stops the calls of the principal whose key is Halt.Of.
+	HaltPrincipal
+	// HaltTenant stops the calls of every principal of the tenant Halt.Of.
+	HaltTenant
+	// HaltCapability stops calls of the capability named Halt.Of.
+	HaltCapability
+)
+
+var haltNames = [...]string{"", "all", "changes", "agents", "principal", "tenant", "capability"}
+
+// Halt is one thing that the halt switch stops.
+type Halt struct {
+	// Kind is required.
+	Kind HaltKind
+	// Of is the principal's key, the tenant or the capability's name, for the
+	// kinds that have one; empty for the others. The empty tenant is a tenant.
+	Of string
+}
+
+// String returns the halt as [ParseHalt] reads it.
+func (h Halt) String() string {
+	if h.Kind == 0 || int(h.Kind) >= len(haltNames) {
+		return "invalid"
+	}
+	if h.Kind < HaltPrincipal {
+		return haltNames[h.Kind]
+	}
+	return haltNames[h.Kind] + " " + h.Of
+}
+
+// ParseHalt reads one line: "all", "changes", "agents", "principal KEY",
+// "tenant NAME" or "capability NAME".
+func ParseHalt(line string) (Halt, error) {
+	kind, of, _ := strings.Cut(line, " ")
+	for k := HaltAll; k <= HaltCapability; k++ {
+		if kind == haltNames[k] && (k >= HaltPrincipal || of == "") && (k == HaltTenant || k < HaltPrincipal || of != "") {
+			return Halt{Kind: k, Of: of}, nil
+		}
+	}
+	return Halt{}, fmt.Errorf("ambit: %q is no halt: use all, changes, agents, principal KEY, tenant NAME or capability NAME", line)
+}
+
+// agentSurfaces are the ways in that a model or nobody stands behind.
+const agentSurfaces = MCP | WebMCP | Assistant | Sandbox | Schedule
+
+// stops reports whether the halt is about a call.
+func (h Halt) stops(call *Call) bool {
+	who := call.run.who()
+	switch h.Kind {
+	case HaltAll:
+		return true
+	case HaltChanges:
+		return call.Effect() != Read
+	case HaltAgents:
+		return who.Kind == KindAgent || call.run.via&agentSurfaces != 0
+	case HaltPrincipal:
+		return h.Of == call.run.key || h.Of == call.run.delegate
+	case HaltTenant:
+		return h.Of == who.Tenant
+	case HaltCapability:
+		return h.Of == call.Capability()
+	}
+	return true
+}
+
+// halts is what every form of the switch stops at the moment. It is replaced as
+// a whole, under App.haltMu.
+type halts struct {
+	forms map[string][]Halt
+	all   []Halt // of every form
+}
+
+// Halt stops calls: those that begin from now on are refused as CodeHalted, and
+// those under way that it is about are canceled. Form names the switch that it
+// is thrown with, such as "process": the forms unite, and each is released by
+// its own [App.Resume]. Halting a form again replaces what it stopped. It
+// returns when the switch is thrown, not when the last call has ended.
+func (a *App) Halt(form string, halts ...Halt) {
+	a.setHalts(form, halts)
+}
+
+// Resume releases one form of the halt switch. What other forms stop stays
+// stopped. Whoever may call it decides for everybody: keep it out of reach of
+// capabilities and agents.
+func (a *App) Resume(form string) { a.setHalts(form, nil) }
+
+// Halts returns what is stopped at the moment, by form.
+func (a *App) Halts() map[string][]Halt {
+	state := a.halts.Load()
+	if state == nil {
+		return nil
+	}
+	forms := make(map[string][]Halt, len(state.forms))
+	for form, list := range state.forms {
+		forms[form] = slices.Clone(list)
+	}
+	return forms
+}
+
+// haltSelf stops a capability that keeps breaking its own contract.
+func (a *App) haltSelf(capability string) {
+	h := Halt{Kind: HaltCapability, Of: capability}
+	a.haltMu.Lock()
+	defer a.haltMu.Unlock()
+	var self []Halt
+	if state := a.halts.Load(); state != nil {
+		self = state.forms["self"]
+	}
+	if !slices.Contains(self, h) {
+		a.changeHalts("self", append(slices.Clone(self), h))
+	}
+}
+
+func (a *App) setHalts(form string, list []Halt) {
+	a.haltMu.Lock()
+	defer a.haltMu.Unlock()
+	a.changeHalts(form, list)
+}
+
+// changeHalts replaces what a form stops, with haltMu held.
+func (a *App) changeHalts(form string, list []Halt) {
+	old := a.halts.Load()
+	if old != nil && slices.Equal(old.forms[form], list) || old == nil && len(list) == 0 {
+		return
+	}
+	next := &halts{forms: map[string][]Halt{}}
+	if old != nil {
+		maps.Copy(next.forms, old.forms)
+	}
+	delete(next.forms, form)
+	if len(list) > 0 {
+		next.forms[form] = slices.Clone(list)
+	}
+	for _, name := range slices.Sorted(maps.Keys(next.forms)) {
+		next.all = append(next.all, next.forms[name]...)
+	}
+	if len(next.all) == 0 {
+		a.halts.Store(nil)
+	} else {
+		a.halts.Store(next)
+	}
+	a.logger.Warn("halt switch", slog.String("form", form), slog.Any("stops", list))
+	a.active.cancel(list)
+}
+
+// halted refuses a call that the switch stops, or that a switch which cannot be
+// read would have to allow.
+func (a *App) halted(call *Call) *Error {
+	if state := a.halts.Load(); state != nil {
+		for _, h := range state.all {
+			if h.stops(call) {
+				return haltedError("Calls of this kind have been stopped by the application's operator.")
+			}
+		}
+	}
+	if call.Effect() > Read && !a.switchesRead() {
+		e := haltedError("The application cannot tell whether calls have been stopped, so it takes none but reads.")
+		e.cause = errorText("a halt source has not been read for 10 s: see App.Watch")
+		return e
+	}
+	return nil
+}
+
+func haltedError(message string) *Error {
+	return &Error{Code: CodeHalted, Message: message, Hint: "Do not try again until a person says so."}
+}

@@ -1,0 +1,285 @@
+package ambit_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ambit-dev/ambit"
+)
+
+func TestParseHalt(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"all", "changes", "agents", "principal 0:/4:test/alice", "tenant acme", "tenant ", "capability notes.purge"} {
+		h, err := ambit.ParseHalt(line)
+		if err != nil || h.String() != line {
+			t.Errorf("%q: read as %q, %v", line, h, err)
+		}
+	}
+	for _, line := range []string{"", "everything", "all of it", "principal", "capability", "Agents"} {
+		if h, err := ambit.ParseHalt(line); err == nil {
+			t.Errorf("%q: want an error, got %q", line, h)
+		}
+	}
+	if h, err := ambit.ParseHalt("tenant"); err != nil || h.Of != "" {
+		t.Errorf("the empty tenant: got %q, %v", h, err)
+	}
+}
+
+// What each kind of halt stops.
+func TestT23_HaltKinds(t *testing.T) {
+	t.Parallel()
+	read, write := echoSpec(), echoSpec()
+	read.Name, write.Name, write.Effect = "read", "write", ambit.Write
+	people := &ambit.Principal{Subject: "p", Tenant: "acme", Permissions: []string{"echo"}}
+	agent := &ambit.Principal{Subject: "a", Kind: ambit.KindAgent, Permissions: []string{"echo"}}
+	for _, test := range []struct {
+		halt string
+		want map[string]bool // what is still answered
+	}{
+		{"all", map[string]bool{}},
+		{"changes", map[string]bool{"read http p": true, "read mcp p": true, "read http a": true}},
+		{"agents", map[string]bool{"read http p": true, "write http p": true}},
+		{"principal " + people.Key(), map[string]bool{"read http a": true, "write http a": true}},
+		{"tenant acme", map[string]bool{"read http a": true, "write http a": true}},
+		{"tenant", map[string]bool{"read http p": true, "write http p": true, "read mcp p": true, "write mcp p": true}},
+		{"capability write", map[string]bool{"read http p": true, "read mcp p": true, "read http a": true}},
+	} {
+		app := newApp(ambit.Options{}, ambit.Define(read, echo), ambit.Define(write, echo))
+		h, err := ambit.ParseHalt(test.halt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		app.Halt("process", h)
+		got := map[string]bool{}
+		for _, by := range []struct {
+			surface ambit.Surface
+			who     *ambit.Principal
+		}{{ambit.HTTP, people}, {ambit.MCP, people}, {ambit.HTTP, agent}} {
+			for _, name := range []string{"read", "write"} {
+				ctx, run := begin(t, app, by.who, by.surface)
+				_, err := run.Invoke(ctx, ambit.Request{Name: name, Input: []byte(`{"text":"a"}`)})
+				switch code := ambit.CodeOf(err); code {
+				case "":
+					got[name+" "+by.surface.String()+" "+by.who.Subject] = true
+				case ambit.CodeHalted:
+				default:
+					t.Errorf("%s: %s by %s: want halted or an answer, got %q", test.halt, name, by.who.Subject, code)
+				}
+			}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.halt, diff)
+		}
+	}
+}
+
+// A halt does not tell which names exist.
+func TestT07_HaltedUnknownIsUnknown(t *testing.T) {
+	t.Parallel()
+	hidden := echoSpec()
+	hidden.Name, hidden.Expose = "hidden", 0
+	app := newApp(ambit.Options{}, ambit.Define(hidden, echo))
+	app.Halt("process", ambit.Halt{Kind: ambit.HaltAll})
+	ctx, run := begin(t, app, alice, ambit.HTTP)
+	for _, name := range []string{"hidden", "nothing"} {
+		if _, err := run.Invoke(ctx, ambit.Request{Name: name}); ambit.CodeOf(err) != ambit.CodeNotFound {
+			t.Errorf("%s: want not_found, got %v", name, err)
+		}
+	}
+}
+
+// Forms unite, and each is released by itself.
+func TestT23_FormsUnite(t *testing.T) {
+	t.Parallel()
+	app := newApp(ambit.Options{}, ambit.Define(echoSpec(), echo))
+	answer := func() ambit.Code {
+		ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: alice, Surface: ambit.HTTP})
+		defer run.End()
+		return invokeEcho(ctx, run)
+	}
+	all := ambit.Halt{Kind: ambit.HaltAll}
+	for _, step := range []struct {
+		name string
+		do   func()
+		want ambit.Code
+	}{
+		{"nothing", func() {}, ""},
+		{"two forms", func() { app.Halt("signal", all); app.Halt("file", all) }, ambit.CodeHalted},
+		{"one resumed", func() { app.Resume("file") }, ambit.CodeHalted},
+		{"another that is none", func() { app.Resume("store") }, ambit.CodeHalted},
+		{"both resumed", func() { app.Resume("signal") }, ""},
+	} {
+		step.do()
+		if got := answer(); got != step.want {
+			t.Errorf("%s: want %q, got %q (%v)", step.name, step.want, got, app.Halts())
+		}
+	}
+}
+
+// Calls under way are canceled, in the handler and while a person is asked.
+func TestT23_CallsUnderWayEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		write := echoSpec()
+		write.Effect = ambit.Write
+		app := newApp(ambit.Options{}, ambit.Define(write, func(ctx context.Context, _ echoInput) (echoOutput, error) {
+			<-ctx.Done()
+			return echoOutput{}, ctx.Err()
+		}))
+		codes := make(chan ambit.Code)
+		begin := func(o ambit.RunOptions) {
+			o.Principal = alice
+			ctx, run := app.NewRun(context.Background(), o)
+			go func() { defer run.End(); codes <- invokeEcho(ctx, run) }()
+			synctest.Wait()
+		}
+		begin(ambit.RunOptions{})
+		app.Halt("process", ambit.Halt{Kind: ambit.HaltChanges})
+		if got := <-codes; got != ambit.CodeCanceled {
+			t.Errorf("in the handler: want canceled, got %q", got)
+		}
+		app.Resume("process")
+		begin(ambit.RunOptions{Mode: ambit.ModeDefault, Prompter: ambit.PrompterFunc(func(ctx context.Context, _ ambit.Question) (ambit.Answer, error) {
+			<-ctx.Done()
+			return ambit.Deny, ctx.Err()
+		})})
+		app.Halt("process", ambit.Halt{Kind: ambit.HaltPrincipal, Of: alice.Key()})
+		if got := <-codes; got != ambit.CodeHalted {
+			t.Errorf("while a person is asked: want halted, got %q", got)
+		}
+	})
+}
+
+// source is a halt source that can be steered.
+type source struct {
+	halts atomic.Pointer[[]ambit.Halt] // nil: it cannot be read
+}
+
+func (*source) Form() string { return "store" }
+
+func (s *source) Read(context.Context) ([]ambit.Halt, error) {
+	if h := s.halts.Load(); h != nil {
+		return *h, nil
+	}
+	return nil, errors.New("no database")
+}
+
+// A source that was never read, or not for 10 s, lets reads alone run.
+func TestT23_Lease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		read, write := echoSpec(), echoSpec()
+		read.Name, write.Name, write.Effect = "read", "write", ambit.Write
+		s := &source{}
+		app := newApp(ambit.Options{HaltSources: []ambit.HaltSource{s}}, ambit.Define(read, echo), ambit.Define(write, echo))
+		ctx, run := app.NewRun(context.Background(), ambit.RunOptions{Principal: alice})
+		defer run.End()
+		step := func(name string, wantRead, wantWrite ambit.Code) {
+			t.Helper()
+			for call, want := range map[string]ambit.Code{"read": wantRead, "write": wantWrite} {
+				_, err := run.Invoke(ctx, ambit.Request{Name: call, Input: []byte(`{"text":"a"}`)})
+				if got := ambit.CodeOf(err); got != want {
+					t.Errorf("%s: %s: want %q, got %q", name, call, want, got)
+				}
+			}
+		}
+		step("nobody watches", "", ambit.CodeHalted)
+		watching, stop := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() { app.Watch(watching); close(done) }()
+		synctest.Wait()
+		step("never read", "", ambit.CodeHalted)
+		s.halts.Store(&[]ambit.Halt{})
+		<-time.After(time.Second)
+		step("read", "", "")
+		s.halts.Store(&[]ambit.Halt{{Kind: ambit.HaltAll}})
+		<-time.After(time.Second)
+		step("halted within a second", ambit.CodeHalted, ambit.CodeHalted)
+		s.halts.Store(&[]ambit.Halt{})
+		<-time.After(time.Second)
+		step("resumed", "", "")
+		s.halts.Store(nil)
+		<-time.After(ambit.HaltLease - time.Second)
+		step("within the lease", "", "")
+		<-time.After(2 * time.Second)
+		step("after the lease", "", ambit.CodeHalted)
+		stop()
+		<-done
+	})
+}
+
+func TestHaltFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "halt")
+	s := ambit.HaltFile(path)
+	all := []ambit.Halt{{Kind: ambit.HaltAll}}
+	for _, test := range []struct {
+		name, text string
+		want       []ambit.Halt
+	}{
+		{"empty", "", all},
+		{"comments only", "# why\n\n", all},
+		{"agents and a tenant", "agents\ntenant acme\n", []ambit.Halt{{Kind: ambit.HaltAgents}, {Kind: ambit.HaltTenant, Of: "acme"}}},
+		{"a line that is none", "agnets\n", all},
+	} {
+		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Read(t.Context())
+		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", test.name, err, diff)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Read(t.Context()); err != nil || len(got) > 0 {
+		t.Errorf("no file: want nothing, got %v, %v", got, err)
+	}
+	if _, err := ambit.HaltFile(t.TempDir()).Read(t.Context()); err == nil {
+		t.Error("a folder: want an error")
+	}
+}
+
+// A capability that keeps breaking its contract halts itself and nothing else.
+func TestT23_HaltsItself(t *testing.T) {
+	t.Parallel()
+	broken := true
+	bad, good := echoSpec(), echoSpec()
+	bad.Name = "bad"
+	app := newApp(ambit.Options{HaltAfter: 3}, ambit.Define(good, echo), ambit.Define(bad, func(_ context.Context, in echoInput) (echoOutput, error) {
+		if broken {
+			return echoOutput{Text: string(make([]byte, 300))}, nil
+		}
+		return echoOutput{}, nil
+	}))
+	ctx, run := begin(t, app, alice, ambit.InProcess)
+	call := func(name string, want ambit.Code) {
+		t.Helper()
+		_, err := run.Invoke(ctx, ambit.Request{Name: name, Input: []byte(`{"text":"a"}`)})
+		if got := ambit.CodeOf(err); got != want {
+			t.Errorf("%s: want %q, got %q", name, want, got)
+		}
+	}
+	call("bad", ambit.CodeInvalidOutput)
+	call("bad", ambit.CodeInvalidOutput)
+	broken = false
+	call("bad", "")
+	broken = true
+	for range 3 {
+		call("bad", ambit.CodeInvalidOutput)
+	}
+	call("bad", ambit.CodeHalted)
+	call("echo", "")
+	broken = false
+	app.Resume("self")
+	call("bad", "")
+}
