@@ -85,9 +85,9 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// TestT27_BareHandler: without authenticators and without being told, a handler
+// TestBareHandler: without authenticators and without being told, a handler
 // does not answer other machines.
-func TestT27_BareHandler(t *testing.T) {
+func TestBareHandler(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(newAPI(t, fixture(ambit.Options{}), httpapi.Options{}))
 	defer server.Close()

@@ -218,3 +218,47 @@ func TestT25_RefusedBodiesAreNotRead(t *testing.T) {
 		}
 	}
 }
+
+// TestT28_PagesOfOtherOrigins: what a browser sends on behalf of another page is
+// refused, whatever form it can give it without asking first.
+func TestT28_PagesOfOtherOrigins(t *testing.T) {
+	t.Parallel()
+	api := newAPI(t, fixture(ambit.Options{}), withPeople())
+	forms := []string{"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}
+	for _, method := range []string{"GET", "POST", "HEAD", "OPTIONS"} {
+		for _, path := range []string{"greet", "", "no/such"} {
+			for _, header := range [][2]string{
+				{"Origin", "https://evil.example"},
+				{"Origin", "null"},
+				{"Sec-Fetch-Site", "cross-site"},
+				{"Sec-Fetch-Site", "same-site"},
+				{"Host", "evil.example"},
+			} {
+				r := httptest.NewRequest(method, "http://localhost/api/"+path, unread{t})
+				r.Header.Set("Cookie", "session=1")
+				r.Header.Set("Content-Type", forms[len(path)%len(forms)])
+				if header[0] == "Host" {
+					r.Host = header[1]
+				} else {
+					r.Header.Set(header[0], header[1])
+				}
+				recorder := httptest.NewRecorder()
+				api.ServeHTTP(recorder, r)
+				answer := recorder.Header()
+				if recorder.Code != http.StatusForbidden || answer.Get("Access-Control-Allow-Origin") != "" {
+					t.Errorf("%s /api/%s with %v: want 403 and no CORS, got\n%s", method, path, header, render(recorder))
+				}
+			}
+		}
+	}
+	for _, form := range forms {
+		r := httptest.NewRequest("POST", "http://localhost/api/greet", strings.NewReader("{}"))
+		r.Header.Set("Content-Type", form)
+		r.Header.Set("Origin", "http://localhost")
+		recorder := httptest.NewRecorder()
+		api.ServeHTTP(recorder, r)
+		if recorder.Code != http.StatusUnsupportedMediaType {
+			t.Errorf("an own page's body of type %s: want 415, got\n%s", form, render(recorder))
+		}
+	}
+}
