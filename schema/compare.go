@@ -80,8 +80,15 @@ func (c *comparison) add(pointer, rule string, effect Effect, format string, arg
 	c.changes = append(c.changes, Change{Pointer: pointer, Rule: rule, Message: fmt.Sprintf(format, args...), Effect: effect})
 }
 
-// nodes compares the rules for one value.
+// nodes compares two schemas.
 func (c *comparison) nodes(pointer string, older, newer *node) {
+	c.text(pointer, "title", older.tree().note.title, newer.tree().note.title)
+	c.text(pointer, "description", older.tree().note.doc, newer.tree().note.doc)
+	c.rules(pointer, older, newer)
+}
+
+// rules compares what two schemas demand.
+func (c *comparison) rules(pointer string, older, newer *node) {
 	older, newer = older.tree(), newer.tree()
 	if older == newer || c.seen[[2]*node{older, newer}] {
 		return
@@ -94,8 +101,6 @@ func (c *comparison) nodes(pointer string, older, newer *node) {
 	if removed := before.minus(after); removed != 0 {
 		c.add(pointer, "type", Narrows, "no longer accepts %s", removed.phrase())
 	}
-	c.text(pointer, "title", older.note.title, newer.note.title)
-	c.text(pointer, "description", older.note.doc, newer.note.doc)
 	for _, t := range []types{typeString, typeNumber | typeInteger, typeArray, typeObject, typeBoolean, typeNull} {
 		if before&t == 0 || after&t == 0 {
 			continue
@@ -135,8 +140,15 @@ func (n *node) accepted() types {
 	return t
 }
 
-// minus returns the types of t that are not in other. An integer is a number.
-func (t types) minus(other types) types { return t &^ other }
+// minus returns the types of t that are not in other. Whether numbers may have fractions is
+// compared with the other rules for numbers.
+func (t types) minus(other types) types {
+	rest := t &^ other
+	if t&other&typeInteger != 0 {
+		rest &^= typeNumber
+	}
+	return rest
+}
 
 // forType returns the node that has the rules for values of a type.
 func (n *node) forType(t types) *node {

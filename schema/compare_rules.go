@@ -84,8 +84,11 @@ func (c *comparison) numbers(pointer string, older, newer *node) {
 	if n == nil {
 		n = &numberRules{}
 	}
-	if older.types&typeNumber != 0 && newer.types&typeNumber == 0 {
+	switch before, after := older.types&typeNumber, newer.types&typeNumber; {
+	case before != 0 && after == 0:
 		c.add(pointer, "type", Narrows, "no longer accepts fractions")
+	case before == 0 && after != 0:
+		c.add(pointer, "type", Widens, "accepts fractions now")
 	}
 	olderLimits := o.limits()
 	for i, rule := range n.limits() {
@@ -234,8 +237,9 @@ func (c *comparison) fields(at string, older, newer *field) {
 	case !older.required && newer.required:
 		c.add(at, "required", Narrows, "is required now")
 	}
-	c.text(at, "title", older.note.title, newer.note.title)
-	c.text(at, "description", older.note.doc, newer.note.doc)
+	before, after := older.words(), newer.words()
+	c.text(at, "title", before.title, after.title)
+	c.text(at, "description", before.doc, after.doc)
 	c.text(at, "examples", string(older.note.example), string(newer.note.example))
 	c.defaults(at, older.fallback, newer.fallback)
 	switch {
@@ -244,7 +248,19 @@ func (c *comparison) fields(at string, older, newer *field) {
 	case !older.secret && newer.secret:
 		c.add(at, "writeOnly", Narrows, "is secret now")
 	}
-	c.nodes(at, older.node, newer.node)
+	c.rules(at, older.node, newer.node)
+}
+
+// words returns what is said about a field: by its tags, or by its own schema.
+func (f *field) words() annotations {
+	words, own := f.note, f.node.tree().note
+	if words.title == "" {
+		words.title = own.title
+	}
+	if words.doc == "" {
+		words.doc = own.doc
+	}
+	return words
 }
 
 // defaults compares what stands for a missing member. It decides what an input means, and

@@ -134,11 +134,16 @@ func (s *scanner) expected(o *object, i int) bool {
 
 // in returns the Go field, or an invalid value if none stands for f.
 func (f *field) in(v reflect.Value) reflect.Value {
-	switch len(f.place) {
-	case 0:
-		return reflect.Value{}
-	case 1:
+	if len(f.place) == 1 {
 		return v.Field(f.place[0])
+	}
+	return f.deepIn(v)
+}
+
+// deepIn is in for fields of embedded structs, and for none.
+func (f *field) deepIn(v reflect.Value) reflect.Value {
+	if f.place == nil {
+		return reflect.Value{}
 	}
 	return v.FieldByIndex(f.place)
 }

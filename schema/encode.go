@@ -63,12 +63,14 @@ func (w *writer) text(s string) {
 
 // value checks v and writes it.
 func (w *writer) value(n *node, at *path, v reflect.Value) {
-	for range n.pointers {
-		if v.IsNil() {
-			w.nothing(n, at)
-			return
+	if n.pointers > 0 {
+		for range n.pointers {
+			if v.IsNil() {
+				w.nothing(n, at)
+				return
+			}
+			v = v.Elem()
 		}
-		v = v.Elem()
 	}
 	switch n.bind {
 	case bindString:

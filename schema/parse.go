@@ -80,17 +80,16 @@ func parseText(text []byte, o parseOptions) (*node, error) {
 	for _, fill := range p.pending {
 		fill()
 	}
-	top := *root
-	top.text = p.text
 	if p.complete {
 		validator, err := newComplete(p.text, o.formats)
 		if err != nil {
 			return nil, fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
-		top = node{types: root.types, text: p.text, complete: validator, described: root}
+		root = &node{types: root.types, complete: validator, described: root}
+		root.seal()
 	}
-	top.seal()
-	return &top, nil
+	root.text = p.text
+	return root, nil
 }
 
 // mistake is an error at a place in the schema text.

@@ -31,10 +31,10 @@ func (p *parser) choice(n *node, list keywords, pointer string) error {
 		return err
 	}
 	switch {
-	case alone && disjoint(branches):
-		n.choose(branches)
 	case alone && n.types&typeObject != 0 && n.discriminate(branches):
 		n.types = typeObject
+	case alone && disjoint(branches):
+		n.choose(branches)
 	default:
 		p.complete = true
 	}
