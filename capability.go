@@ -8,6 +8,15 @@ import (
 	"github.com/ambit-dev/ambit/schema"
 )
 
+// Checker is what an input type implements that has rules across its members,
+// such as an end that must not come before its start. Check is called once the
+// schema's own rules hold, must change nothing, and returns what is wrong, each
+// fault with the JSON Pointer of the member to blame. A fault's Rule is
+// "application" where it is empty; at most [schema.MaxFaults] are told.
+type Checker interface {
+	Check(ctx context.Context) []Fault
+}
+
 // AnyCapability is a [Capability] whose types are not known. Only this package
 // implements it.
 type AnyCapability interface {
@@ -113,6 +122,8 @@ type frame interface {
 	decode(in *schema.Schema, data []byte, depth int) []Fault
 	// complete fills in defaults of an input that is a Go value and checks it.
 	complete(in *schema.Schema) []Fault
+	// rules asks the input's own rules across its members.
+	rules(ctx context.Context) []Fault
 	// canonical returns the input's JSON as the handler would get it.
 	canonical(in *schema.Schema) []byte
 	status() string
@@ -152,6 +163,13 @@ func (f *typedFrame[In, Out]) complete(in *schema.Schema) []Fault {
 	v := reflect.ValueOf(&f.in).Elem()
 	in.Complete(v)
 	return in.CheckValue(v)
+}
+
+func (f *typedFrame[In, Out]) rules(ctx context.Context) []Fault {
+	if c, ok := any(&f.in).(Checker); ok {
+		return c.Check(ctx)
+	}
+	return nil
 }
 
 // canonical cannot fail: the input has been checked.

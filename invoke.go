@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit/internal/strictjson"
+	"github.com/ambit-dev/ambit/schema"
 )
 
 // invoke is the only path to a handler. It surrounds the steps of a call with
@@ -198,12 +199,27 @@ func (a *App) input(call *Call, in *invocation) *Error {
 		faults = in.frame.decode(e.contract.in, data, a.options.MaxDepth)
 	}
 	if len(faults) == 0 {
+		faults = crossFaults(in.frame.rules(call.ctx.parent))
+	}
+	if len(faults) == 0 {
 		return nil
 	}
 	first := faults[0]
 	return &Error{
 		Code: CodeInvalidInput, Message: faultsMessage(faults), Field: first.Pointer, Allowed: first.Allowed, Faults: faults,
 	}
+}
+
+// crossFaults bounds what an input type's own rules say.
+func crossFaults(faults []Fault) []Fault {
+	faults = faults[:min(len(faults), schema.MaxFaults)]
+	for i := range faults {
+		faults[i].Message = cut(faults[i].Message, maxMessage)
+		if faults[i].Rule == "" {
+			faults[i].Rule = "application"
+		}
+	}
+	return faults
 }
 
 func (a *App) authorizeInput(call *Call, f frame) *Error {

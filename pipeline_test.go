@@ -414,3 +414,43 @@ func TestHandlerOutsideCall(t *testing.T) {
 		t.Error("a nil call has something to say")
 	}
 }
+
+type spanInput struct {
+	From int `json:"from" minimum:"0"`
+	To   int `json:"to" minimum:"0"`
+}
+
+func (in *spanInput) Check(context.Context) []ambit.Fault {
+	if in.To < in.From {
+		return []ambit.Fault{{Pointer: "/to", Message: "must not come before /from"}}
+	}
+	return nil
+}
+
+// An input type's own rules are asked when the schema's hold, and no sooner.
+func TestRulesAcrossMembers(t *testing.T) {
+	t.Parallel()
+	contract := ambit.NewContract[spanInput, ambit.Empty](echoSpec())
+	app := newApp(ambit.Options{}, contract.Bind(func(context.Context, spanInput) (ambit.Empty, error) { return ambit.Empty{}, nil }))
+	ctx, run := begin(t, app, alice, ambit.HTTP)
+	for _, test := range []struct {
+		name, in string
+		want     []ambit.Fault
+	}{
+		{"holds", `{"from":1,"to":2}`, nil},
+		{"broken", `{"from":2,"to":1}`, []ambit.Fault{{Pointer: "/to", Rule: "application", Message: "must not come before /from"}}},
+		{"the schema comes first", `{"from":2,"to":-1}`, []ambit.Fault{{Pointer: "/to", Rule: "minimum", Message: "must be at least 0, not -1"}}},
+	} {
+		_, err := run.Invoke(ctx, ambit.Request{Name: "echo", Input: []byte(test.in)})
+		var got []ambit.Fault
+		if err != nil {
+			got = failure(t, err).Faults
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+	if _, err := contract.Call(ctx, spanInput{From: 2, To: 1}); ambit.CodeOf(err) != ambit.CodeInvalidInput {
+		t.Errorf("typed: want invalid_input, got %v", err)
+	}
+}
