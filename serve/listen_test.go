@@ -248,8 +248,7 @@ func TestT27_IdleConnection(t *testing.T) {
 
 func TestT27_SlowBody(t *testing.T) {
 	t.Parallel()
-	limits := serve.Limits{Stall: short}
-	s := start(t, newApp(ambit.Options{}, greet(ambit.HTTP)), serve.Options{Limits: limits})
+	s := start(t, newApp(ambit.Options{}, greet(ambit.HTTP)), serve.Options{Limits: serve.Limits{Stall: short}})
 	for name, request := range map[string]string{
 		"read by the call":     "POST /api/greet HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
 		"of unknown length":    "POST /api/greet HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{",
@@ -305,8 +304,7 @@ func TestT27_SilentStreamLives(t *testing.T) {
 			}
 		})
 	}
-	limits := serve.Limits{Stall: short, Header: short, Idle: short}
-	s := start(t, newApp(ambit.Options{}, greet(ambit.HTTP)), serve.Options{Wrap: stream, Limits: limits})
+	s := start(t, newApp(ambit.Options{}, greet(ambit.HTTP)), serve.Options{Wrap: stream, Limits: serve.Limits{Stall: short}})
 	connection := s.dial(t, "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx")
 	reader := bufio.NewReader(connection)
 	for line := ""; line != "first\n"; {

@@ -16,5 +16,6 @@ type Identity struct {
 	Ambient bool
 }
 
-// Anonymous reports whether the sender has shown no credential.
-func (i *Identity) Anonymous() bool { return i.Principal.Anonymous() }
+// Anonymous reports whether the sender has shown no credential. It is true for
+// nil and for an identity without a principal.
+func (i *Identity) Anonymous() bool { return i == nil || i.Principal == nil || i.Principal.Anonymous() }

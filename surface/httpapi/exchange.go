@@ -99,9 +99,9 @@ func (x *exchange) fail(e *ambit.Error) {
 	}
 	text, err := json.Marshal(e)
 	if err != nil {
-		// Nothing that the core lets through gets here.
+		// The core lets nothing through that has no JSON form.
 		x.app.Logger().ErrorContext(x.r.Context(), "error without a JSON form", "code", string(e.Code), "cause", err)
-		e = ambit.ErrorFrom(&ambit.Error{Code: ambit.CodeInternal}, x.errorOptions())
+		e = &ambit.Error{Code: ambit.CodeInternal}
 		text = []byte(`{"code":"internal","message":"The application failed to answer this call."}`)
 	}
 	body := make([]byte, 0, len(text)+24)
