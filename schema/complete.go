@@ -16,13 +16,17 @@ import (
 )
 
 const (
-	// completeBudget is how many times one check may apply a schema to a value. A contract
-	// stays far below it; a schema whose work grows exponentially with its input does not.
+	// completeBudget bounds the work of one check: the values in the text and the times that a
+	// schema is applied to one, together. Each costs up to a kilobyte and some microseconds, far
+	// more than in the tree. It ends work that grows exponentially with the text.
 	completeBudget = 100_000
 	// completeDigits bounds the digits and the exponent of numbers, because the complete
 	// validator writes them out.
 	completeDigits = 400
 )
+
+// tooMuchWork is what is said when the budget is used up.
+const tooMuchWork = "takes more work to check than one call may cost; send a smaller value"
 
 // completeValidator checks by keywords that the tree does not know. It covers a whole schema
 // text, those keywords included that the tree checks as well.
@@ -37,7 +41,7 @@ type completeValidator struct {
 // completeMachine is one compiled validator and its counter.
 type completeMachine struct {
 	schema *jsonschema.Schema
-	steps  int
+	left   int // of the budget
 }
 
 // exhausted ends a check that used up its budget.
@@ -98,7 +102,7 @@ func (c *completeValidator) compile() (*completeMachine, error) {
 
 // Validate counts one application of a schema; it is what the vocabulary adds to each of them.
 func (m *completeMachine) Validate(*jsonschema.ValidatorContext, any) {
-	if m.steps++; m.steps > completeBudget {
+	if m.left--; m.left < 0 {
 		panic(exhausted{})
 	}
 }
@@ -114,8 +118,13 @@ func assertFormat(f format) func(v any) error {
 
 // check reports what the complete validator says about a valid JSON text.
 func (c *completeValidator) check(r *report, at *path, text []byte) {
-	if !boundedNumbers(text) {
+	values, bounded := measure(text)
+	switch {
+	case !bounded:
 		r.add(at, "budget", "holds a number with more digits or a larger exponent than can be checked", nil)
+		return
+	case values > completeBudget:
+		r.add(at, "budget", tooMuchWork, nil)
 		return
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -130,10 +139,10 @@ func (c *completeValidator) check(r *report, at *path, text []byte) {
 			return
 		}
 	}
-	m.steps = 0
+	m.left = completeBudget - values
 	err, finished := m.run(value)
 	if !finished {
-		r.add(at, "budget", "takes more work to check than one call may cost; send a smaller value", nil)
+		r.add(at, "budget", tooMuchWork, nil)
 		return
 	}
 	c.machines.Put(m)
@@ -156,31 +165,37 @@ func (m *completeMachine) run(value any) (err error, finished bool) {
 	return m.schema.Validate(value), true
 }
 
-// boundedNumbers reports whether every number in a valid JSON text can be written out.
-func boundedNumbers(text []byte) bool {
+// measure counts the values in a valid JSON text, names of members among them, and reports
+// whether every number can be written out.
+func measure(text []byte) (values int, bounded bool) {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '"':
 			end, _, err := strictjson.String(text, i)
 			if err != nil {
-				return false
+				return values, false
 			}
 			i = end
+			values++
 		case c == '-' || c-'0' <= 9:
 			end, _, err := strictjson.Number(text, i)
 			if err != nil {
-				return false
+				return values, false
 			}
 			d := parseDecimal(text[i:end])
 			if end-i > 2*completeDigits || d.exp > completeDigits || d.exp < -completeDigits {
-				return false
+				return values, false
 			}
 			i = end
+			values++
 		default:
+			if c == '{' || c == '[' || c == 't' || c == 'f' || c == 'n' {
+				values++
+			}
 			i++
 		}
 	}
-	return true
+	return values, true
 }
 
 // reportFailure turns the leaves of a failure into faults, in the order of their places.

@@ -166,7 +166,7 @@ func (s *scanner) checkFloat(at *path, literal []byte) {
 	}
 }
 
-func plainDigits(literal []byte) bool { return bytes.IndexAny(literal, ".eE") < 0 }
+func plainDigits(literal []byte) bool { return !bytes.ContainsAny(literal, ".eE") }
 
 // sameNumber reports whether f is written with the digits of d.
 func sameNumber(d *decimal, f float64) bool {

@@ -60,6 +60,7 @@ func (*square) area() float64 {
 func (v version) MarshalText() ([]byte, error) {
 	return fmt.Appendf(nil, "%d.%d", v.major, v.minor), nil
 }
+
 func (v *version) UnmarshalText(text []byte) error {
 	if n, err := fmt.Sscanf(string(text), "%d.%d", &v.major, &v.minor); n != 2 || err != nil {
 		return errors.New("no version")
@@ -109,7 +110,7 @@ type everything struct {
 	Secret   string            `json:"secret" secret:"true"`
 	Untagged bool
 	Skipped  chan int `json:"-"`
-	hidden   int
+	_        int
 }
 
 func TestPublished(t *testing.T) {
@@ -189,7 +190,7 @@ func TestEverythingRoundTrip(t *testing.T) {
 		t.Errorf("want %d faults, got %d", MaxFaults, len(faults))
 	}
 	for _, data := range []string{`"panic"`, `1`} {
-		var fields = strings.Replace(`{"o":X}`, "X", data, 1)
+		fields := strings.Replace(`{"o":X}`, "X", data, 1)
 		type holder struct {
 			O opaque `json:"o"`
 		}

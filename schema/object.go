@@ -14,8 +14,7 @@ type object struct {
 	closed   bool
 	extra    *node // for members that are no fields; nil: anything
 	min      int
-	max      int  // -1: no limit
-	foreign  bool // some member names are covered by rules outside this tree
+	max      int // -1: no limit
 }
 
 // field is one named member.

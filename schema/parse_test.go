@@ -199,6 +199,29 @@ func TestT26_Budget(t *testing.T) {
 	}
 }
 
+// TestT26_BudgetOfLongTexts shows that a long text ends as a fault before it costs memory, and
+// that the tree alone has no such limit.
+func TestT26_BudgetOfLongTexts(t *testing.T) {
+	t.Parallel()
+	long := []byte("[" + strings.Repeat("1,", 200_000) + "1]")
+	for text, want := range map[string]string{
+		`{"prefixItems":[{}],"items":{"type":"string"}}`: "budget",
+		`{"items":{"type":"integer"}}`:                   "",
+	} {
+		s, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule := ""
+		if faults := s.Check(long, 0); faults != nil {
+			rule = faults[0].Rule
+		}
+		if rule != want {
+			t.Errorf("%s: want rule %q, got %q", text, want, rule)
+		}
+	}
+}
+
 func TestSecretsInTexts(t *testing.T) {
 	t.Parallel()
 	s, err := Parse([]byte(`{"type":"object","properties":{"p":{"type":"string","maxLength":3,"writeOnly":true},"l":{"items":{"writeOnly":true,"enum":["a"]}}}}`))

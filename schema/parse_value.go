@@ -26,7 +26,8 @@ func parseTypes(value []byte, pointer string) (types, error) {
 		i := slices.IndexFunc(typeNames[:], func(known struct {
 			bit  types
 			name string
-		}) bool {
+		},
+		) bool {
 			return known.name == name
 		})
 		if i < 0 {

@@ -84,9 +84,9 @@ func TestTypeMistakes(t *testing.T) {
 	t.Parallel()
 	type embedsPointer struct{ *circle }
 	type embedsTime struct{ time.Time }
-	type hidesAll struct{ a int }
+	type hidesAll struct{ _ int }
 	type tagsHidden struct {
-		a int `doc:"x"`
+		_ int `doc:"x"`
 		B int
 	}
 	type deep struct{ order }
