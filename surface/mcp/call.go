@@ -1,0 +1,160 @@
+package mcp
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/ambit-dev/ambit"
+)
+
+// maxToolName is one byte more than a tool's name can have: what is longer need
+// not be looked up to be unknown.
+const maxToolName = 65
+
+// callTool answers tools/call.
+func (x *exchange) callTool(m *message) *rpcError {
+	p := &m.params
+	switch {
+	case !p.name.valid():
+		return invalidParams("The member name must be a string.")
+	case len(p.arguments) > 0 && p.arguments[0] != '{':
+		return invalidParams("The member arguments must be an object.")
+	}
+	if x.busy {
+		return x.fault(m, errBusy())
+	}
+	request := ambit.Request{Input: p.arguments, WantText: true}
+	object := false
+	if t := x.tools[string(p.name.text)]; t != nil {
+		request.Name, object = t.name, t.object
+	} else {
+		request.Name = string(p.name.text[:min(len(p.name.text), maxToolName)])
+	}
+	if refused := x.addKeys(&request, &p.meta); refused != nil {
+		return x.fault(m, refused)
+	}
+	if x.notify != nil && p.meta.progressToken != nil {
+		request.Progress = x.progress(p.meta.progressToken)
+	}
+	ctx, run := x.run(x.log(m))
+	defer run.End()
+	if x.batched {
+		if refused := x.batchable(ctx, run, request.Name); refused != nil {
+			return x.fault(m, refused)
+		}
+	}
+	start := len(x.out)
+	x.begin(m)
+	structured := x.revision.structures(object)
+	if structured {
+		x.out = append(x.out, `"structuredContent":`...)
+		request.Into = x.out
+	} else {
+		request.Into = x.scratch
+	}
+	result, err := run.Invoke(ctx, request)
+	if err != nil {
+		x.out = x.out[:start]
+		return x.failed(ctx, run, m, request.Name, ambit.ErrorFrom(err, x.errorOptions()))
+	}
+	if structured {
+		x.out = append(result.Buffer, ',')
+	} else {
+		x.scratch = result.Buffer
+	}
+	x.content(&result)
+	x.end()
+	return nil
+}
+
+// batchable refuses a tool of more than write within a batch (rule T30). Those
+// who may not call it learn nothing by it.
+func (x *exchange) batchable(ctx context.Context, run *ambit.Run, name string) *ambit.Error {
+	if t := x.tools[name]; t == nil || t.effect <= ambit.Write || run.Admit(ctx, name) != nil {
+		return nil
+	}
+	return ambit.Errorf(ambit.CodeInvalidInput, "This tool cannot be called within a batch.").WithHint("Send the call as a message of its own.")
+}
+
+// failed answers a call that the pipeline did not make or the handler did not
+// finish.
+func (x *exchange) failed(ctx context.Context, run *ambit.Run, m *message, name string, e *ambit.Error) *rpcError {
+	switch e.Code {
+	case ambit.CodeUnauthenticated, ambit.CodeAgentRequired, ambit.CodeInsufficientScope:
+		if x.http && !x.batched {
+			return x.refuse(e)
+		}
+	case ambit.CodeNotFound:
+		// A handler may say so as well, of something that it looked for.
+		if ambit.CodeOf(run.Admit(ctx, name)) == ambit.CodeNotFound {
+			return &rpcError{number: numberInvalidParams, message: e.Message, data: x.errorObject(e)}
+		}
+	}
+	return x.fault(m, e)
+}
+
+// addKeys adds what a caller says beside the input, in _meta or in a header.
+func (x *exchange) addKeys(request *ambit.Request, m *meta) (refused *ambit.Error) {
+	if request.Reason, refused = x.agreed("Ambit-Reason", keyReason, m.reason); refused != nil {
+		return refused
+	}
+	if request.IdempotencyKey, refused = x.agreed("Idempotency-Key", keyIdempotencyKey, m.idempotencyKey); refused != nil {
+		return refused
+	}
+	// No call can use a confirmation yet; one that contradicts itself is
+	// refused already.
+	_, refused = x.agreed("Ambit-Confirmation", keyConfirmation, m.confirmation)
+	return refused
+}
+
+// agreed returns a value that may stand in a header and in _meta, but then has
+// to be the same. The header's name is in its canonical form.
+func (x *exchange) agreed(header, key string, w word) (string, *ambit.Error) {
+	values := x.keys[header]
+	switch {
+	case w.wrong:
+		return "", ambit.Errorf(ambit.CodeInvalidInput, "%s in _meta must be a string.", key)
+	case len(values) > 1:
+		return "", ambit.Errorf(ambit.CodeInvalidInput, "The request has more than one %s header.", header).WithHint("Send it once.")
+	case len(values) == 0:
+		return string(w.text), nil
+	case w.set && string(w.text) != values[0]:
+		return "", ambit.Errorf(ambit.CodeInvalidInput, "The header %s and %s in _meta differ.", header, key).WithHint("Send one of them, or the same in both.")
+	}
+	return values[0], nil
+}
+
+// log returns what takes a handler's log, or nil where the client wants none.
+// From 2026-07-28 on each request says so. Before, a session remembers the level
+// that was set; without one the server chooses, and takes info.
+func (x *exchange) log(m *message) func(slog.Level, string) {
+	if x.notify == nil || x.revision.modern() && !m.params.meta.logLevel.set {
+		return nil
+	}
+	least := levelInfo
+	switch {
+	case x.revision.modern():
+		least = levelOf(m.params.meta.logLevel.text)
+	case x.session != nil:
+		least = x.session.logLevel()
+	}
+	return func(l slog.Level, text string) {
+		if said := levelFrom(l); said >= least {
+			x.notify(appendLog(nil, said, text))
+		}
+	}
+}
+
+// setLevel answers logging/setLevel. Over HTTP there is no session that could
+// keep the level.
+func (x *exchange) setLevel(m *message) *rpcError {
+	l := levelOf(m.params.level.text)
+	if l == 0 {
+		return invalidParams("The member level must be one of the eight levels.")
+	}
+	if x.session != nil {
+		x.session.setLogLevel(l)
+	}
+	x.out = append(appendStart(x.out, m.id), "}}"...)
+	return nil
+}

@@ -1,0 +1,78 @@
+package mcp
+
+import "github.com/ambit-dev/ambit/internal/strictjson"
+
+// Keys of _meta. Those of Ambit have one prefix; docs/mcp.md lists them.
+const (
+	keyProgressToken      = "progressToken"
+	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
+	keyClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	keyLogLevel           = "io.modelcontextprotocol/logLevel"
+	keyServerInfo         = "io.modelcontextprotocol/serverInfo"
+
+	keyReason         = "dev.ambit/reason"
+	keyIdempotencyKey = "dev.ambit/idempotency-key"
+	keyConfirmation   = "dev.ambit/confirmation"
+	keyError          = "dev.ambit/error"
+	keyName           = "dev.ambit/name"
+	keyEffect         = "dev.ambit/effect"
+)
+
+// meta is what a request says about itself in params._meta.
+type meta struct {
+	progressToken []byte // JSON text; nil: no progress is wanted
+	version       word
+	capabilities  bool // the client's capabilities are there
+	logLevel      word
+
+	reason, idempotencyKey, confirmation word
+
+	wrong string // what is wrong with it, in a sentence
+}
+
+// read reads _meta and reports whether it has a member twice.
+func (m *meta) read(r *reader) (repeated bool) {
+	if !r.object() {
+		m.wrong = "The member _meta must be an object."
+		return false
+	}
+	var seen strictjson.Keys
+	for {
+		name, again, ok := r.member(&seen)
+		if !ok {
+			return repeated
+		}
+		repeated = repeated || again
+		m.member(r, name)
+	}
+}
+
+func (m *meta) member(r *reader, name []byte) {
+	switch string(name) {
+	case keyProgressToken:
+		if m.progressToken = validID(r.value()); m.progressToken == nil {
+			m.wrong = "The progress token must be a string or an integer of at most 256 bytes."
+		}
+	case keyProtocolVersion:
+		if m.version = r.word(); m.version.wrong {
+			m.wrong = keyProtocolVersion + " must be a string."
+		}
+	case keyClientCapabilities:
+		value := r.value()
+		if m.capabilities = len(value) > 0 && value[0] == '{'; !m.capabilities {
+			m.wrong = keyClientCapabilities + " must be an object."
+		}
+	case keyLogLevel:
+		if m.logLevel = r.word(); levelOf(m.logLevel.text) == 0 {
+			m.wrong = keyLogLevel + " must be one of the eight levels."
+		}
+	case keyReason:
+		m.reason = r.word()
+	case keyIdempotencyKey:
+		m.idempotencyKey = r.word()
+	case keyConfirmation:
+		m.confirmation = r.word()
+	default:
+		r.value()
+	}
+}
