@@ -1,10 +1,6 @@
 package schema
 
-import (
-	"bytes"
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Direction says on which side of a capability a schema stands.
 type Direction int
@@ -202,10 +198,4 @@ func (e *enumRules) of(t types) [][]byte {
 		}
 	}
 	return list
-}
-
-// has reports whether an equal value is listed.
-func (e *enumRules) has(value []byte) bool {
-	key := appendKey(nil, value)
-	return slices.ContainsFunc(e.values, func(known []byte) bool { return bytes.Equal(appendKey(nil, known), key) })
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/ambit-dev/ambit/internal/strictjson"
@@ -36,6 +37,26 @@ func newEnum(rule string, values [][]byte) *enumRules {
 		e.allowed = append(e.allowed, allowedValue(value))
 	}
 	return e
+}
+
+// and returns the rules that accept what both accept; e may be nil.
+func (e *enumRules) and(other *enumRules) *enumRules {
+	if e == nil {
+		return other
+	}
+	var both [][]byte
+	for _, value := range e.values {
+		if other.has(value) {
+			both = append(both, value)
+		}
+	}
+	return newEnum("const", both)
+}
+
+// has reports whether an equal value is listed.
+func (e *enumRules) has(value []byte) bool {
+	key := appendKey(nil, value)
+	return slices.ContainsFunc(e.values, func(known []byte) bool { return bytes.Equal(appendKey(nil, known), key) })
 }
 
 // allowedValue returns an accepted value for a fault. Integers stay exact.

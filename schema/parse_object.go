@@ -101,6 +101,11 @@ func (p *parser) property(o *object, name string, raw []byte, pointer string) er
 		}
 		f.secret = f.secret || string(list.get("writeOnly")) == "true"
 		f.note.secret = f.secret
+		for _, name := range []string{"default", "examples"} {
+			if f.secret && list.get(name) != nil {
+				return mistake(at, name, "a secret has none; remove it or writeOnly")
+			}
+		}
 		if value := list.get("default"); value != nil {
 			p.pending = append(p.pending, func() { o.fillDefault(i, value) })
 		}

@@ -52,6 +52,7 @@ func TestParseMistakes(t *testing.T) {
 		{`{"$schema":"http://json-schema.org/draft-07/schema#"}`, `only https://json-schema.org/draft/2020-12/schema`},
 		{`{"type":"object","type":"array"}`, `is there twice`},
 		{`{"properties":{"a":{},"a":{}}}`, `is there twice`},
+		{`{"properties":{"p":{"writeOnly":true,"default":"x"}}}`, `at "/properties/p": default: a secret has none`},
 		{`{"allOf":[{"properties":{"p":{"writeOnly":true}}}]}`, `a secret must stand under`},
 		// From unknownKeyword.json of the official suite, which asks for keywords to be ignored.
 		{`{"$defs":{"id_in_unknown0":{"not":{"array_of_schemas":[{"$id":"https://localhost:1234/unknownKeyword/my_identifier.json","type":"null"}]}}}}`, `array_of_schemas: is not a keyword`},
@@ -95,6 +96,9 @@ func TestParsedFaults(t *testing.T) {
 		{`{"minProperties":2}`, `{"a":1}`, []Fault{fault("", "minProperties")}},
 		{`{"items":{"multipleOf":0.01}}`, `[0.1,0.015]`, []Fault{fault("/1", "multipleOf")}},
 		{`{"const":{"a":[1.0,"x"]}}`, `{"a":[1,"\u0078"]}`, nil},
+		{`{"const":"a","enum":["a","b"]}`, `"b"`, []Fault{fault("", "const")}},
+		{`{"enum":["a","b"],"const":"c"}`, `"c"`, []Fault{fault("", "const")}},
+		{`{"enum":["a",1.0],"const":1}`, `1`, nil},
 		{`{"enum":[[1],null]}`, `[2]`, []Fault{fault("", "enum")}},
 		{`{"uniqueItems":true}`, `[{"a":1,"b":2},{"b":2.0,"a":1}]`, []Fault{fault("/1", "uniqueItems")}},
 		{`{}`, `{"a":1,"a":2}`, []Fault{fault("/a", "duplicate")}},

@@ -205,10 +205,7 @@ func numberKeyword(n *node, k keyword, pointer string) error {
 func valueKeyword(n *node, k keyword, pointer string) error {
 	switch k.name {
 	case "const":
-		if n.enum != nil {
-			return mistake(pointer, k.name, "stands beside enum; keep one of them")
-		}
-		n.enum = newEnum("const", [][]byte{k.value})
+		n.enum = n.enum.and(newEnum("const", [][]byte{k.value}))
 	case "enum", "examples":
 		if k.value[0] != '[' {
 			return mistake(pointer, k.name, "must be an array of values")
@@ -220,10 +217,7 @@ func valueKeyword(n *node, k keyword, pointer string) error {
 		if k.name == "examples" {
 			return nil
 		}
-		if n.enum != nil {
-			return mistake(pointer, k.name, "stands beside const; keep one of them")
-		}
-		n.enum = newEnum("enum", values)
+		n.enum = n.enum.and(newEnum("enum", values))
 	}
 	return nil
 }
