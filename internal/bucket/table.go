@@ -1,6 +1,10 @@
 package bucket
 
-import "time"
+import (
+	"iter"
+	"maps"
+	"time"
+)
 
 // Idle values are looked for when the table has grown to twice what was left
 // the last time, and once in a while.
@@ -30,6 +34,9 @@ func NewTable[K comparable, V any](idle func(*V, time.Time) bool, most int) Tabl
 
 // Len returns how many values there are.
 func (t *Table[K, V]) Len() int { return len(t.values) }
+
+// All returns the values that there are, in no order.
+func (t *Table[K, V]) All() iter.Seq2[K, *V] { return maps.All(t.values) }
 
 // Find returns the value of a key, nil where there is none.
 func (t *Table[K, V]) Find(key K) *V { return t.values[key] }
