@@ -157,8 +157,7 @@ func (x *exchange) begin(m *message) {
 // end ends a result with what the server says about itself.
 func (x *exchange) end() {
 	if x.revision.modern() {
-		x.out = append(x.out, x.hello.meta...)
-		x.out = append(x.out, "}}"...)
+		x.out = append(append(x.out, x.hello.meta...), '}')
 	}
 	x.out = append(x.out, "}}"...)
 }

@@ -17,8 +17,7 @@ func (x *exchange) fault(m *message, e *ambit.Error) *rpcError {
 	x.out = strictjson.AppendString(x.out, object)
 	x.out = append(x.out, `}],"isError":true`...)
 	if x.revision.modern() {
-		x.out = append(x.out, x.hello.meta...)
-		x.out = append(x.out, "},"...)
+		x.out = append(append(x.out, x.hello.meta...), ',')
 	} else {
 		x.out = append(x.out, `,"_meta":{`...)
 	}
