@@ -104,6 +104,7 @@ func TestHandlerRefuses(t *testing.T) {
 		{"MCPPath is", serve.Options{MCPPath: "/a//b"}},
 		{"MCPPath is", serve.Options{MCPPath: "/{x}"}},
 		{"Options.Prefix is", serve.Options{APIPrefix: "api"}},
+		{"MinProtocol", serve.Options{MinProtocol: "1999-01-01"}},
 		{"Wrap returned no handler", serve.Options{Wrap: func(http.Handler) http.Handler { return nil }}},
 		{"Options.Hosts holds", serve.Options{Trust: trust.Options{Hosts: []string{"a:b:c"}}}},
 	}

@@ -24,6 +24,9 @@ type Options struct {
 	APIPrefix string
 	// MCPPath is where MCP stands. Empty: [DefaultMCPPath].
 	MCPPath string
+	// MinProtocol is the oldest revision of MCP that is served, as in
+	// "2025-06-18". Empty: every revision that package surface/mcp knows.
+	MinProtocol string
 	// Wrap puts handlers and middleware of the application's own around the
 	// surfaces. What it answers itself passes none of Trust's checks; values
 	// that it adds to a request's context reach capabilities. Nil: nothing.
