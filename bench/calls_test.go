@@ -28,6 +28,7 @@ func httpCallers() []caller {
 func mcpCallers() []caller {
 	call := wire.ToolCall("/mcp", side.ToolName)
 	return []caller{
+		{"ambit", side.AmbitMCP, call.Bearer(side.AmbitKey)},
 		{"mcpgo", side.MCPGo, call},
 		{"gosdk", side.GoSDK, call},
 		{"empty", side.Empty, &wire.Exchange{Path: call.Path, Header: call.Header, Body: call.Body}},
@@ -42,6 +43,7 @@ const (
 func listCallers() []caller {
 	list := wire.ToolList("/mcp", pageSize)
 	return []caller{
+		{"ambit", func() http.Handler { return side.AmbitCatalog(catalogSize) }, list.Bearer(side.AmbitKey)},
 		{"mcpgo", func() http.Handler { return side.MCPGoCatalog(catalogSize, pageSize) }, list},
 		{"gosdk", func() http.Handler { return side.GoSDKCatalog(catalogSize, pageSize) }, list},
 	}

@@ -23,6 +23,7 @@ func contenders() []contender {
 		{"empty", side.Empty, &wire.Exchange{Path: call.Path, Header: call.Header, Body: call.Body}},
 		{"ambit-http", side.AmbitHTTP, wire.EnvelopeCall(side.AmbitPath).Bearer(side.AmbitKey)},
 		{"huma", side.Huma, wire.BareCall(side.HumaPath)},
+		{"ambit-mcp", side.AmbitMCP, call.Bearer(side.AmbitKey)},
 		{"mcpgo", side.MCPGo, call},
 		{"gosdk", side.GoSDK, call},
 	}

@@ -46,6 +46,8 @@ func find(name string) *ambit.Contract[workload.Order, workload.Hits] {
 		Effect:      ambit.Read,
 		Permission:  permission,
 		Expose:      ambit.HTTP | ambit.MCP,
+		// The peers publish theirs too.
+		PublishOutput: true,
 	})
 }
 
