@@ -52,5 +52,5 @@
 // invisible characters and letters that pass for others escaped.
 //
 // An interrupt (SIGINT) or SIGTERM ends the command in good order: a call is
-// canceled, a server finishes what is under way. A second one kills it.
+// canceled, a server stops, with exit code 0. A second one kills it.
 package command

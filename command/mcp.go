@@ -23,7 +23,11 @@ func (p Program) mcpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return server.ServeStdio(c.Context(), c.InOrStdin(), c.OutOrStdout(), principal)
+			err = server.ServeStdio(c.Context(), c.InOrStdin(), c.OutOrStdout(), principal)
+			if c.Context().Err() != nil {
+				return nil // a server that was told to stop has stopped
+			}
+			return err
 		}),
 	}
 	addAs(c, &as)

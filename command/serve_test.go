@@ -96,3 +96,28 @@ func post(t *testing.T, url, body string) string {
 	}
 	return strings.TrimSpace(string(text))
 }
+
+// TestMCPStops holds that a server of standard streams stops when it is told to,
+// though its client says nothing and stays.
+func TestMCPStops(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	stdin, client := io.Pipe()
+	heard, stdout := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- command.Run(ctx, newHello(), command.Options{}, []string{"mcp"}, stdin, stdout, io.Discard)
+		_ = stdout.Close()
+	}()
+	if _, err := io.WriteString(client, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := bufio.NewReader(heard).ReadString('\n')
+	if want := `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n"; want != answer || err != nil {
+		t.Errorf("ping: want %s, got %s, %v", want, answer, err)
+	}
+	stop()
+	if got := <-code; got != 0 {
+		t.Errorf("exit code: want 0, got %d", got)
+	}
+}
