@@ -6,11 +6,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/ambittest"
+	"github.com/ambit-dev/ambit/examples/notes/notes"
 )
 
 var (
@@ -33,7 +36,8 @@ func TestStdio(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.as, func(t *testing.T) {
-			command := exec.CommandContext(t.Context(), built(t), "mcp", "--as", tt.as,
+			// Closing the session ends the process, after the test's context.
+			command := exec.Command(built(t), "mcp", "--as", tt.as,
 				"--db", filepath.Join(folder, "notes.db"), "--keys", filepath.Join(folder, "keys.json"))
 			command.Stderr = t.Output()
 			session := connect(t, &mcp.CommandTransport{Command: command}, nil)
@@ -63,13 +67,12 @@ func TestStdio(t *testing.T) {
 func TestImportReportsProgress(t *testing.T) {
 	t.Parallel()
 	server := serveNotes(t, t.TempDir())
-	var last atomic.Int64
+	const many = 300
+	reports := make(chan mcp.ProgressNotificationParams, many)
 	session := connect(t, server.transport(t, "editor"), &mcp.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-			last.Store(int64(r.Params.Progress))
-		},
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { reports <- *r.Params },
 	})
-	params := &mcp.CallToolParams{Name: "notes_import", Arguments: map[string]any{"text": strings.Repeat("# Ostrich\n", 300)}}
+	params := &mcp.CallToolParams{Name: "notes_import", Arguments: map[string]any{"text": strings.Repeat("# Ostrich\n", many)}}
 	params.SetProgressToken("import")
 	result, err := session.CallTool(t.Context(), params)
 	if err != nil {
@@ -78,32 +81,36 @@ func TestImportReportsProgress(t *testing.T) {
 	if result.IsError {
 		t.Fatalf("import: %s", textOf(result))
 	}
-	if last.Load() == 0 {
-		t.Error("want progress reported, got none")
+	first := <-reports
+	if first.ProgressToken != "import" || first.Progress < 1 || first.Total != many {
+		t.Errorf("want progress of %d notes for the token import, got %+v", many, first)
 	}
 }
 
-// TestImportCanceledByClient cancels an import over MCP once it reports
-// progress, and holds that nothing of it stays.
-func TestImportCanceledByClient(t *testing.T) {
+// TestImportCanceled cancels an import that is half done, and holds that nothing
+// of it stays.
+func TestImportCanceled(t *testing.T) {
 	t.Parallel()
-	server := serveNotes(t, t.TempDir())
+	host, editor, _ := newHost(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	session := connect(t, server.transport(t, "editor"), &mcp.ClientOptions{
-		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { cancel() },
+	ctx, run := host.App().NewRun(ctx, ambit.RunOptions{Principal: editor, Surface: ambit.MCP})
+	defer run.End()
+	_, err := run.Invoke(ctx, ambit.Request{
+		Name:  "notes_import",
+		Input: []byte(`{"text":"` + strings.Repeat(`# Ostrich\n`, 100) + `"}`),
+		Progress: func(p ambit.Progress) {
+			if p.Done == 50 {
+				cancel()
+			}
+		},
 	})
-	params := &mcp.CallToolParams{Name: "notes_import", Arguments: map[string]any{"text": strings.Repeat("# Ostrich\n"+strings.Repeat("long legs ", 80)+"\n", 1000)}}
-	params.SetProgressToken("import")
-	if result, err := session.CallTool(ctx, params); err == nil {
-		t.Fatalf("want the call to fail, got %s", textOf(result))
+	if want, got := ambit.CodeCanceled, ambit.CodeOf(err); want != got {
+		t.Errorf("want %s, got %v", want, err)
 	}
-	found, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "notes_search", Arguments: map[string]any{"query": "ostrich"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := textOf(found); found.IsError || strings.Contains(got, "Ostrich") {
-		t.Errorf("want no ostrich, got %s", got)
+	found := ambittest.Call(host.As(editor), notes.Search, notes.SearchInput{Query: "ostrich"})
+	if len(found.Hits) != 0 {
+		t.Errorf("want no ostrich, got %+v", found.Hits)
 	}
 }
 
