@@ -78,8 +78,8 @@ func (c *comparison) add(pointer, rule string, effect Effect, format string, arg
 
 // nodes compares two schemas.
 func (c *comparison) nodes(pointer string, older, newer *node) {
-	c.text(pointer, "title", older.tree().note.title, newer.tree().note.title)
-	c.text(pointer, "description", older.tree().note.doc, newer.tree().note.doc)
+	c.text(pointer, "title", older.tree().note.words().title, newer.tree().note.words().title)
+	c.text(pointer, "description", older.tree().note.words().doc, newer.tree().note.words().doc)
 	c.rules(pointer, older, newer)
 }
 

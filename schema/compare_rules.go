@@ -240,7 +240,7 @@ func (c *comparison) fields(at string, older, newer *field) {
 	before, after := older.words(), newer.words()
 	c.text(at, "title", before.title, after.title)
 	c.text(at, "description", before.doc, after.doc)
-	c.text(at, "examples", string(older.note.example), string(newer.note.example))
+	c.text(at, "examples", string(before.example), string(after.example))
 	c.defaults(at, older.fallback, newer.fallback)
 	switch {
 	case older.secret && !newer.secret:
@@ -253,7 +253,7 @@ func (c *comparison) fields(at string, older, newer *field) {
 
 // words returns what is said about a field: by its tags, or by its own schema.
 func (f *field) words() annotations {
-	words, own := f.note, f.node.tree().note
+	words, own := f.note.words(), f.node.tree().note.words()
 	if words.title == "" {
 		words.title = own.title
 	}

@@ -147,7 +147,7 @@ func (s *scanner) special(n *node, at *path, dst reflect.Value) bool {
 	if s.pos < len(s.data) {
 		c = s.data[s.pos]
 	}
-	if n.note.secret {
+	if n.secret {
 		at.secret = true
 	}
 	if n.nullable && c == 'n' {

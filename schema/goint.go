@@ -2,14 +2,6 @@ package schema
 
 import "strconv"
 
-const (
-	atLeast  = "must be at least "
-	atMost   = "must be at most "
-	above    = "must be greater than "
-	below    = "must be less than "
-	multiple = "must be a multiple of "
-)
-
 // signedRules are the bounds of a signed integer type. The bounds of 64 bits are checked but
 // not published: readers of JSON that keep numbers as float64 would round them.
 func signedRules(size int) *numberRules {
@@ -18,8 +10,8 @@ func signedRules(size int) *numberRules {
 	}
 	last := int64(1)<<(size-1) - 1
 	r := &numberRules{
-		minimum: newLimit(appendInt(nil, -last-1), atLeast),
-		maximum: newLimit(appendInt(nil, last), atMost),
+		minimum: newLimit(appendInt(nil, -last-1)),
+		maximum: newLimit(appendInt(nil, last)),
 		kind:    true,
 	}
 	r.seal()
@@ -28,9 +20,9 @@ func signedRules(size int) *numberRules {
 
 // unsignedRules are the bounds of an unsigned integer type.
 func unsignedRules(size int) *numberRules {
-	r := &numberRules{minimum: newLimit([]byte("0"), atLeast), kind: true}
+	r := &numberRules{minimum: newLimit([]byte("0")), kind: true}
 	if size < 64 {
-		r.maximum = newLimit(strconv.AppendUint(nil, 1<<size-1, 10), atMost)
+		r.maximum = newLimit(strconv.AppendUint(nil, 1<<size-1, 10))
 	}
 	r.seal()
 	return r

@@ -38,6 +38,7 @@ func (c *typeCompiler) fields(o *object, t reflect.Type) error {
 	if len(found) == 0 && t.NumField() > 0 {
 		return fmt.Errorf("%s has fields but none that is exported; export them or define MarshalText and UnmarshalText", t)
 	}
+	o.fields = slices.Grow(o.fields, len(found))
 	for _, member := range found {
 		if slices.ContainsFunc(o.fields, func(f field) bool { return f.name == member.name }) {
 			return fmt.Errorf("%s.%s: the name %q is taken by the discriminator; rename one of them", t, member.field.Name, member.name)
@@ -64,7 +65,7 @@ type member struct {
 // flatten lists the fields of a struct in order, those of embedded structs in their place.
 // within holds the types around it.
 func flatten(t reflect.Type, place []int, within []reflect.Type) ([]member, error) {
-	var found []member
+	found := make([]member, 0, t.NumField())
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		tags, err := parseTags(sf.Tag)
@@ -121,21 +122,23 @@ func isValueStruct(t reflect.Type) bool {
 // shadow keeps of several fields with one name the least deep one, as encoding/json does. Two
 // on one level are a mistake.
 func shadow(t reflect.Type, all []member) ([]member, error) {
-	best := make(map[string]member, len(all))
-	for _, m := range all {
-		other, taken := best[m.name]
-		if !taken || len(m.place) < len(other.place) {
-			best[m.name] = m
+	best := make(map[string]int, len(all)) // by name, the place in all
+	for i, m := range all {
+		if other, taken := best[m.name]; !taken || len(m.place) < len(all[other].place) {
+			best[m.name] = i
 		}
 	}
+	if len(best) == len(all) {
+		return all, nil
+	}
 	kept := make([]member, 0, len(best))
-	for _, m := range all {
+	for i, m := range all {
 		winner := best[m.name]
 		switch {
-		case slices.Equal(winner.place, m.place):
+		case winner == i:
 			kept = append(kept, m)
-		case len(winner.place) == len(m.place):
-			return nil, fmt.Errorf("%s: the fields %s and %s both have the name %q; rename one of them", t, winner.field.Name, m.field.Name, m.name)
+		case len(all[winner].place) == len(m.place):
+			return nil, fmt.Errorf("%s: the fields %s and %s both have the name %q; rename one of them", t, all[winner].field.Name, m.field.Name, m.name)
 		}
 	}
 	return kept, nil
@@ -177,8 +180,8 @@ func (c *typeCompiler) field(o *object, m member) (field, error) {
 	if err != nil {
 		return field{}, err
 	}
-	if len(m.tags) > 0 {
-		copied := *n
+	if len(m.tags) > 0 && (n.definition != nil || n.bind == bindStruct || n.bind == bindUnion) {
+		copied := *n // others may refer to it
 		n = &copied
 	}
 	f := field{
@@ -204,21 +207,19 @@ func (c *typeCompiler) field(o *object, m member) (field, error) {
 
 // annotate reads the tags that are words for readers.
 func (f *field) annotate(t tags) error {
-	for _, tag := range []struct {
-		name string
-		to   *string
-	}{{"doc", &f.note.doc}, {"title", &f.note.title}} {
-		text, tagged := t[tag.name]
-		if tagged && (text == "" || !utf8.ValidString(text)) {
-			return fmt.Errorf("tag %s: must be valid text and not empty", tag.name)
+	for _, name := range []string{"doc", "title"} {
+		if text, tagged := t[name]; tagged && (text == "" || !utf8.ValidString(text)) {
+			return fmt.Errorf("tag %s: must be valid text and not empty", name)
 		}
-		*tag.to = text
+	}
+	if t.any("doc", "title") {
+		f.note = &annotations{title: t["title"], doc: t["doc"]}
 	}
 	secret, err := t.flag("secret")
 	if err != nil {
 		return err
 	}
-	f.secret, f.note.secret = secret, secret
+	f.secret = secret
 	for _, name := range []string{"default", "example"} {
 		if _, tagged := t[name]; tagged && secret {
 			return fmt.Errorf("tag %s: a secret field has no %s; remove one of the tags", name, name)
@@ -284,6 +285,9 @@ func (c *typeCompiler) later(o *object, i int, m member) {
 			value, err := f.tagValue(text)
 			if err != nil {
 				return fmt.Errorf("%s: tag example: %w", m.field.Name, err)
+			}
+			if f.note == nil {
+				f.note = &annotations{}
 			}
 			f.note.example = value
 			return nil

@@ -65,6 +65,7 @@ const (
 type node struct {
 	types    types
 	bind     binding
+	secret   bool  // the value and all below it are never repeated
 	nullable bool  // null is accepted before any other rule is looked at
 	special  bool  // some field but the rules for JSON types matters, see seal
 	defaults bool  // a default is defined somewhere below
@@ -84,12 +85,20 @@ type node struct {
 	goType     reflect.Type // of the value, behind all pointers; nil in parsed schemas
 	definition *definition  // the named Go type that may be recursive
 	text       []byte       // the published form, where it was given as text
-	note       annotations  // for parsed schemas and element types
+	note       *annotations // of parsed schemas; nil for none
+}
+
+// words returns the annotations, none for nil.
+func (a *annotations) words() annotations {
+	if a == nil {
+		return annotations{}
+	}
+	return *a
 }
 
 // seal derives what the walks look at first.
 func (n *node) seal() {
-	n.special = n.nullable || n.note.secret || n.pointers > 0 || n.branches != nil || n.complete != nil ||
+	n.special = n.nullable || n.secret || n.pointers > 0 || n.branches != nil || n.complete != nil ||
 		n.bind == bindRaw || n.bind == bindAny || n.bind == bindMethods
 }
 
@@ -97,7 +106,6 @@ func (n *node) seal() {
 type annotations struct {
 	title, doc string
 	example    []byte // JSON text
-	secret     bool
 }
 
 // A branch is one of several schemas with no JSON type in common.

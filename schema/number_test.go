@@ -46,7 +46,7 @@ func TestDecimals(t *testing.T) {
 		if i, ok := d.floor(); ok && i != floor.Int64() || !ok && floor.IsInt64() && floor.BitLen() < 63 {
 			t.Fatalf("%s rounded down: want %s, got %d, %v", x, floor, i, ok)
 		}
-		if checkStep(newLimit([]byte(y), multiple)) == nil {
+		if checkStep(newLimit([]byte(y))) == nil {
 			if got, want := d.multipleOf(&e), new(big.Rat).Quo(r, q).IsInt(); got != want {
 				t.Fatalf("%s is a multiple of %s: want %v, got %v", x, y, want, got)
 			}
@@ -61,7 +61,7 @@ func TestIntegerBounds(t *testing.T) {
 		rules := numberRules{}
 		for _, rule := range rules.limits() {
 			if rapid.Bool().Draw(t, rule.name) {
-				l := newLimit([]byte(numerals.Draw(t, "limit")), rule.message)
+				l := newLimit([]byte(numerals.Draw(t, "limit")))
 				if rule.name != "multipleOf" || checkStep(l) == nil {
 					*rule.to = l
 				}
@@ -72,7 +72,7 @@ func TestIntegerBounds(t *testing.T) {
 		d := parseDecimal(appendInt(nil, i))
 		_, broken := rules.number(&d)
 		if rules.integer(i) && broken != nil {
-			t.Fatalf("%d passes the quick check and breaks %s", i, broken.message)
+			t.Fatalf("%d passes the quick check and breaks %s", i, broken.text)
 		}
 	})
 }

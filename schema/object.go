@@ -27,7 +27,7 @@ type field struct {
 	omit     omission
 	place    []int // the field in its struct; nil if no Go field stands for it
 	fallback *fallback
-	note     annotations
+	note     *annotations // nil for none
 }
 
 // omission says which Go values of a field stand for a missing member.

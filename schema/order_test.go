@@ -121,3 +121,10 @@ func BenchmarkFaults(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkFor(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		mustFor[order](b)
+	}
+}

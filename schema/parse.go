@@ -175,9 +175,6 @@ func (p *parser) schema(raw []byte, pointer string) (*node, error) {
 			return nil, err
 		}
 	}
-	if n.str != nil {
-		n.str.seal()
-	}
 	if n.num != nil {
 		n.num.seal()
 	}
@@ -306,7 +303,7 @@ func (p *parser) mapKeyword(k keyword, pointer string) error {
 func (p *parser) checkSecrets(root *node) error {
 	tree := reachable(root)
 	for _, at := range slices.Sorted(maps.Keys(p.nodes)) {
-		if n := p.nodes[at]; n.note.secret && !slices.Contains(tree, n) {
+		if n := p.nodes[at]; n.secret && !slices.Contains(tree, n) {
 			return mistake(at, "writeOnly", "a secret must stand under properties, items or additionalProperties, not under keywords that combine schemas")
 		}
 	}

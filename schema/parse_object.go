@@ -91,7 +91,7 @@ func (p *parser) property(o *object, name string, raw []byte, pointer string) er
 		name:   name,
 		quoted: append(strictjson.AppendString(nil, name), ':'),
 		node:   n,
-		secret: n.note.secret,
+		secret: n.secret,
 	}
 	i := len(o.fields)
 	if raw[0] == '{' {
@@ -100,7 +100,6 @@ func (p *parser) property(o *object, name string, raw []byte, pointer string) er
 			return err
 		}
 		f.secret = f.secret || string(list.get("writeOnly")) == "true"
-		f.note.secret = f.secret
 		for _, name := range []string{"default", "examples"} {
 			if f.secret && list.get(name) != nil {
 				return mistake(at, name, "a secret has none; remove it or writeOnly")

@@ -89,9 +89,9 @@ func (p *parser) textKeyword(n *node, k keyword, pointer string) error {
 	text := stringValue(k.value)
 	switch k.name {
 	case "title":
-		n.note.title = text
+		n.annotations().title = text
 	case "description":
-		n.note.doc = text
+		n.annotations().doc = text
 	case "pattern":
 		if err := checkPattern(text); err != nil {
 			return mistake(pointer, k.name, "%v", err)
@@ -138,6 +138,14 @@ func (n *node) strings() *stringRules {
 	return n.str
 }
 
+// annotations returns the words of n, made if need be.
+func (n *node) annotations() *annotations {
+	if n.note == nil {
+		n.note = &annotations{}
+	}
+	return n.note
+}
+
 func flagKeyword(n *node, k keyword, pointer string) error {
 	if k.value[0] != 't' && k.value[0] != 'f' {
 		return mistake(pointer, k.name, "must be true or false")
@@ -147,7 +155,7 @@ func flagKeyword(n *node, k keyword, pointer string) error {
 		case "uniqueItems":
 			n.array().unique = true
 		case "writeOnly":
-			n.note.secret = true
+			n.secret = true
 		}
 	}
 	return nil
@@ -191,7 +199,7 @@ func numberKeyword(n *node, k keyword, pointer string) error {
 		if rule.name != k.name {
 			continue
 		}
-		*rule.to = newLimit(k.value, rule.message)
+		*rule.to = newLimit(k.value)
 		if k.name == "multipleOf" {
 			if err := checkStep(*rule.to); err != nil {
 				return mistake(pointer, k.name, "%v", err)

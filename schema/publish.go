@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/ambit-dev/ambit/internal/strictjson"
@@ -8,7 +9,7 @@ import (
 
 // publish writes the JSON Schema of a compiled Go type.
 func publish(root *node) []byte {
-	p := publisher{}
+	p := publisher{buf: make([]byte, 0, 1024)}
 	p.findRecursion(root, nil)
 	p.baptize()
 	p.buf = append(p.buf, '{')
@@ -17,7 +18,7 @@ func publish(root *node) []byte {
 	if len(p.recursive) > 0 {
 		p.definitions()
 	}
-	return p.buf
+	return bytes.Clone(p.buf) // without spare room
 }
 
 // publisher writes one schema.
@@ -114,9 +115,13 @@ func (p *publisher) count(name string, n, unset int) {
 	}
 }
 
-// schema writes the schema of a value with the words that its field adds.
-func (p *publisher) schema(n *node, note annotations, fallback *fallback) {
+// schema writes the schema of a value.
+func (p *publisher) schema(n *node) { p.field(&field{node: n}) }
+
+// field writes the schema of a value with what its field adds.
+func (p *publisher) field(f *field) {
 	p.buf = append(p.buf, '{')
+	n, note := f.node, f.note.words()
 	if note.title != "" {
 		p.string("title", note.title)
 	}
@@ -131,14 +136,14 @@ func (p *publisher) schema(n *node, note annotations, fallback *fallback) {
 	} else {
 		p.reference(n)
 	}
-	if fallback != nil {
-		p.raw("default", fallback.json)
+	if f.fallback != nil {
+		p.raw("default", f.fallback.json)
 	}
 	if note.example != nil {
 		p.key("examples")
 		p.buf = append(append(append(p.buf, '['), note.example...), ']')
 	}
-	if note.secret {
+	if f.secret {
 		p.raw("writeOnly", []byte("true"))
 	}
 	p.buf = append(p.buf, '}')
@@ -243,7 +248,7 @@ func (p *publisher) strings(r *stringRules) {
 
 func (p *publisher) array(r *arrayRules) {
 	p.key("items")
-	p.schema(r.items, annotations{}, nil)
+	p.schema(r.items)
 	p.count("minItems", r.min, 0)
 	p.count("maxItems", r.max, -1)
 	if r.unique {
@@ -258,7 +263,7 @@ func (p *publisher) object(o *object) {
 		for i := range o.fields {
 			f := &o.fields[i]
 			p.key(f.name)
-			p.schema(f.node, f.note, f.fallback)
+			p.field(f)
 		}
 		p.buf = append(p.buf, '}')
 		p.required(o)
@@ -266,7 +271,7 @@ func (p *publisher) object(o *object) {
 		return
 	}
 	p.key("additionalProperties")
-	p.schema(o.extra, annotations{}, nil)
+	p.schema(o.extra)
 }
 
 func (p *publisher) required(o *object) {
@@ -297,7 +302,7 @@ func (p *publisher) union(u *unionRules) {
 		if i > 0 {
 			p.buf = append(p.buf, ',')
 		}
-		p.schema(v, annotations{}, nil)
+		p.schema(v)
 	}
 	p.buf = append(p.buf, ']')
 }

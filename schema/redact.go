@@ -19,7 +19,7 @@ func appendRedacted(dst []byte, n *node, data []byte) []byte {
 	switch {
 	case n == nil || len(data) == 0:
 		return append(dst, data...)
-	case n.note.secret:
+	case n.secret:
 		return append(dst, redacted...)
 	case n.union != nil:
 		return appendRedacted(dst, n.union.chosen(data), data)

@@ -11,8 +11,6 @@ type stringRules struct {
 	min, max int // max -1: no limit
 	pattern  *regexp.Regexp
 	format   format
-
-	minMessage, maxMessage, patternMessage string
 }
 
 // numberRules are the rules for numbers.
@@ -34,12 +32,26 @@ type limit struct {
 	text    []byte
 	value   decimal
 	nearest float64 // the float64 nearest to value
-	message string
 }
 
-func newLimit(text []byte, message string) *limit {
+// limitWords returns what a rule for numbers demands, before its limit.
+func limitWords(rule string) string {
+	switch rule {
+	case "minimum":
+		return "must be at least "
+	case "maximum":
+		return "must be at most "
+	case "exclusiveMinimum":
+		return "must be greater than "
+	case "exclusiveMaximum":
+		return "must be less than "
+	}
+	return "must be a multiple of "
+}
+
+func newLimit(text []byte) *limit {
 	nearest, _ := strconv.ParseFloat(string(text), 64) // out of range is an infinity, which serves
-	return &limit{text: text, value: parseDecimal(text), nearest: nearest, message: message + string(text)}
+	return &limit{text: text, value: parseDecimal(text), nearest: nearest}
 }
 
 // seal derives the bounds for integers.
@@ -132,7 +144,7 @@ func (r *numberRules) number(d *decimal) (rule string, broken *limit) {
 // checkNumber reports a number that breaks a rule; literal is its JSON form.
 func (r *report) checkNumber(rules *numberRules, at *path, d *decimal, literal []byte) {
 	if rule, broken := rules.number(d); broken != nil {
-		r.addEcho(at, rule, broken.message, cut(literal, echoLimit), nil)
+		r.addEcho(at, rule, limitWords(rule)+string(broken.text), cut(literal, echoLimit), nil)
 	}
 }
 
@@ -140,13 +152,13 @@ func (r *report) checkNumber(rules *numberRules, at *path, d *decimal, literal [
 func checkString[S ~string | ~[]byte](r *report, rules *stringRules, at *path, s S) {
 	// A character has one to four bytes, so the count is needed only in between.
 	if rules.min > 0 && (len(s) < rules.min || len(s) < 4*rules.min && characters(s) < rules.min) {
-		r.addEcho(at, "minLength", rules.minMessage, strconv.Itoa(characters(s)), nil)
+		r.addEcho(at, "minLength", "must have at least "+plural(rules.min, "character"), strconv.Itoa(characters(s)), nil)
 	}
 	if rules.max >= 0 && len(s) > rules.max && characters(s) > rules.max {
-		r.addEcho(at, "maxLength", rules.maxMessage, strconv.Itoa(characters(s)), nil)
+		r.addEcho(at, "maxLength", "must have at most "+plural(rules.max, "character"), strconv.Itoa(characters(s)), nil)
 	}
 	if rules.pattern != nil && !matches(rules.pattern, s) {
-		r.addEcho(at, "pattern", rules.patternMessage, quoted(s), nil)
+		r.addEcho(at, "pattern", "must match the pattern "+cut(rules.pattern.String(), 2*keyLimit), quoted(s), nil)
 	}
 	if rules.format != formatNone && !hasFormat(rules.format, s) {
 		r.addEcho(at, "format", formats[rules.format].message, quoted(s), nil)
@@ -177,6 +189,14 @@ func characters[S ~string | ~[]byte](s S) int {
 // quoted returns a string for a message: cut short, in quotation marks, control characters
 // escaped.
 func quoted[S ~string | ~[]byte](s S) string { return strconv.Quote(cut(s, echoLimit)) }
+
+// plural returns a number of things in words.
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
 
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 

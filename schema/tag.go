@@ -33,7 +33,7 @@ type tags map[string]string
 // parseTags takes a struct tag apart. A key that is nearly one of ours is an error, since what
 // it asks for would not be done; others are none of our business.
 func parseTags(tag reflect.StructTag) (tags, error) {
-	found := tags{}
+	found := make(tags, strings.Count(string(tag), ":"))
 	for rest := strings.TrimLeft(string(tag), " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		key, quoted, ok := strings.Cut(rest, ":")
 		if !ok || key == "" || strings.ContainsAny(key, " \"") {

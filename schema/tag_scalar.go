@@ -46,7 +46,6 @@ func (n *node) constrainString(t tags) error {
 			return fmt.Errorf("tag format: %q is not known; known are %s", name, strings.Join(formatNames(), ", "))
 		}
 	}
-	rules.seal()
 	n.str = &rules
 	return nil
 }
@@ -69,7 +68,7 @@ func (n *node) constrainNumber(t tags) error {
 		if !tagged {
 			continue
 		}
-		limit, err := tagLimit(text, rule.message)
+		limit, err := tagLimit(text, rule.name)
 		switch {
 		case err != nil:
 			return fmt.Errorf("tag %s: %w", rule.name, err)
@@ -91,18 +90,18 @@ func (n *node) constrainNumber(t tags) error {
 
 // numberRule is one of the rules for numbers.
 type numberRule struct {
-	name, message string
-	to            **limit
+	name string
+	to   **limit
 }
 
 // limits lists the rules for numbers.
 func (r *numberRules) limits() []numberRule {
 	return []numberRule{
-		{"minimum", atLeast, &r.minimum},
-		{"exclusiveMinimum", above, &r.exclusiveMinimum},
-		{"maximum", atMost, &r.maximum},
-		{"exclusiveMaximum", below, &r.exclusiveMaximum},
-		{"multipleOf", multiple, &r.multipleOf},
+		{"minimum", &r.minimum},
+		{"exclusiveMinimum", &r.exclusiveMinimum},
+		{"maximum", &r.maximum},
+		{"exclusiveMaximum", &r.exclusiveMaximum},
+		{"multipleOf", &r.multipleOf},
 	}
 }
 
@@ -118,13 +117,13 @@ func (r numberRule) tightens(next, limit *limit) int {
 }
 
 // tagLimit reads a number in a tag.
-func tagLimit(text, message string) (*limit, error) {
+func tagLimit(text, rule string) (*limit, error) {
 	end, _, err := strictjson.Number([]byte(text), 0)
 	if err != nil || end != len(text) {
 		return nil, fmt.Errorf("%q is not a JSON number", cut(text, echoLimit))
 	}
-	l := newLimit([]byte(text), message)
-	if message == multiple {
+	l := newLimit([]byte(text))
+	if rule == "multipleOf" {
 		return l, checkStep(l)
 	}
 	return l, nil
@@ -186,20 +185,4 @@ func (n *node) constrainEnum(t tags) error {
 	}
 	n.enum = newEnum("enum", values)
 	return nil
-}
-
-// seal derives the messages.
-func (r *stringRules) seal() {
-	r.minMessage = fmt.Sprintf("must have at least %s", plural(r.min, "character"))
-	r.maxMessage = fmt.Sprintf("must have at most %s", plural(r.max, "character"))
-	if r.pattern != nil {
-		r.patternMessage = "must match the pattern " + cut(r.pattern.String(), 2*keyLimit)
-	}
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

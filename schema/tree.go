@@ -73,5 +73,5 @@ func (n *node) holdsSecret() bool {
 			}
 		}
 	}
-	return n.note.secret
+	return n.secret
 }
