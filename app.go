@@ -59,6 +59,12 @@ type Options struct {
 	// Context puts the application's own values into the context of every run
 	// that begins. It must return a context made from ctx. Nil: none.
 	Context func(ctx context.Context, p *Principal) context.Context
+	// RunOptions adjusts the options of every run that is part of no other,
+	// whoever begins it: a prompter, a session or a budget for this caller, a
+	// mode for this surface. Ctx is what the run is begun with; on HTTP it
+	// descends from the request's. Principal, Surface, Request and Log stay as
+	// they were. Nil: options stay as they are.
+	RunOptions func(ctx context.Context, o RunOptions) RunOptions
 	// Modes sets how much runs of a surface may do without asking. A surface
 	// that is not named keeps its own, see [ModeUnset].
 	Modes map[Surface]Mode

@@ -1,7 +1,5 @@
 package ambit
 
-import "fmt"
-
 // Mode is how much a run may do without asking anyone. It is the application's
 // choice for a surface or a run; a request may ask for a stricter one and never
 // for a looser one. Modes are ordered, the strictest first.
@@ -40,17 +38,18 @@ func (m Mode) String() string {
 	return modeNames[m]
 }
 
-// ParseMode reads what [Mode.String] returns; "" and "unset" are ModeUnset.
-func ParseMode(name string) (Mode, error) {
-	for i, n := range modeNames {
-		if name == n {
-			return Mode(i), nil
-		}
-	}
+// ParseMode reads a mode that a caller asks for, as [Mode.String] returns it; ""
+// is ModeUnset. The error is [CodeInvalidInput], nil where there is none.
+func ParseMode(name string) (Mode, *Error) {
 	if name == "" {
 		return ModeUnset, nil
 	}
-	return ModeUnset, fmt.Errorf("ambit: %q is no mode: use plan, default, guarded or auto", name)
+	for m := ModePlan; m <= ModeAuto; m++ {
+		if name == m.String() {
+			return m, nil
+		}
+	}
+	return ModeUnset, Errorf(CodeInvalidInput, "There is no mode %s.", quoteName(cut(name, maxName))).WithHint("Use plan, default, guarded or auto.")
 }
 
 // stricter returns the stricter of two modes; an unset one does not count.

@@ -45,16 +45,25 @@ func (a *App) Delegate(ctx context.Context, o RunOptions) (context.Context, *Run
 }
 
 func (a *App) newRun(ctx context.Context, o RunOptions, delegate bool) (context.Context, *Run) {
-	r := &Run{
-		app: a, id: a.nextID(), surface: o.Surface, via: o.Surface, request: o.Request, log: o.Log,
-		prompter: o.Prompter, session: o.Session, cap: o.Mode,
-	}
+	r := &Run{app: a, id: a.nextID(), surface: o.Surface, via: o.Surface, request: o.Request, log: o.Log}
 	r.ctx.run = r
 	r.ctx.parent = ctx
 	if err := r.begin(ctx, o, delegate); err != nil {
 		r.refuse(ctx, err)
 	}
 	return &r.ctx, r
+}
+
+// adjust lets the application change the options of a run.
+func (a *App) adjust(ctx context.Context, o RunOptions) (adjusted RunOptions, failure *Error) {
+	defer func() {
+		if v := recover(); v != nil {
+			failure = &Error{Code: CodeInternal, cause: a.panicked(ctx, "", v)}
+		}
+	}()
+	adjusted = a.options.RunOptions(ctx, o)
+	adjusted.Principal, adjusted.Surface, adjusted.Request, adjusted.Log = o.Principal, o.Surface, o.Request, o.Log
+	return adjusted, nil
 }
 
 // refuse makes the run one that refuses every call.
@@ -78,6 +87,14 @@ func (r *Run) begin(ctx context.Context, o RunOptions, delegate bool) *Error {
 	if a.Freeze() != nil {
 		return &Error{Code: CodeUnavailable, cause: a.freeze}
 	}
+	above := RunFromContext(ctx)
+	if above == nil && a.options.RunOptions != nil {
+		var failure *Error
+		if o, failure = a.adjust(ctx, o); failure != nil {
+			return failure
+		}
+	}
+	r.prompter, r.session, r.cap = o.Prompter, o.Session, o.Mode
 	switch {
 	case !o.Surface.single():
 		return refusedRun(CodeInternal, "RunOptions.Surface is not one surface")
@@ -86,7 +103,6 @@ func (r *Run) begin(ctx context.Context, o RunOptions, delegate bool) *Error {
 	case o.Budget.fault() != "":
 		return refusedRun(CodeInternal, "%s", o.Budget.fault())
 	}
-	above := RunFromContext(ctx)
 	switch {
 	case above != nil && above.err != nil:
 		return above.err

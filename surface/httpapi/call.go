@@ -69,7 +69,14 @@ func (x *exchange) request(at route) (request ambit.Request, refused *ambit.Erro
 	if request.Reason, refused = x.single("Ambit-Reason"); refused != nil {
 		return request, refused
 	}
-	request.IdempotencyKey, refused = x.single("Idempotency-Key")
+	if request.IdempotencyKey, refused = x.single("Idempotency-Key"); refused != nil {
+		return request, refused
+	}
+	mode, refused := x.single("Ambit-Mode")
+	if refused != nil {
+		return request, refused
+	}
+	request.Mode, refused = ambit.ParseMode(mode)
 	return request, refused
 }
 

@@ -101,6 +101,13 @@ func (x *exchange) addKeys(request *ambit.Request, m *meta) (refused *ambit.Erro
 	if request.IdempotencyKey, refused = x.agreed("Idempotency-Key", keyIdempotencyKey, m.idempotencyKey); refused != nil {
 		return refused
 	}
+	mode, refused := x.agreed("Ambit-Mode", "", word{})
+	if refused != nil {
+		return refused
+	}
+	if request.Mode, refused = ambit.ParseMode(mode); refused != nil {
+		return refused
+	}
 	// No call can use a confirmation yet; one that contradicts itself is
 	// refused already.
 	_, refused = x.agreed("Ambit-Confirmation", keyConfirmation, m.confirmation)
