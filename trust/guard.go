@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 )
 
 // Guard decides about requests before anything of the application sees them.
-// It is immutable and safe for concurrent use. Make one with [NewGuard].
+// It is safe for concurrent use; nothing of it changes but the count of refusals
+// by address. Make one with [NewGuard].
 type Guard struct {
 	app            *ambit.App
 	hosts          hosts
@@ -21,6 +23,7 @@ type Guard struct {
 	authenticators []Authenticator
 	open           bool // anonymous callers from other machines are served
 	anonymous      *Identity
+	addresses      *addresses
 }
 
 // NewGuard checks the options and returns their guard. A setting that cannot
@@ -44,11 +47,16 @@ func NewGuard(app *ambit.App, o Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	addresses, err := newAddresses(o.Refusals)
+	if err != nil {
+		return nil, err
+	}
 	return &Guard{
 		app: app, hosts: hosts, origins: origins, listedOrigins: o.ListedOrigins,
 		authenticators: slices.Clone(o.Authenticators),
 		open:           len(o.Authenticators) > 0 || o.AllowUnauthenticated,
 		anonymous:      &Identity{Principal: &ambit.Principal{Kind: ambit.KindAnonymous}},
+		addresses:      addresses,
 	}, nil
 }
 
@@ -85,6 +93,17 @@ func publicURL(text string) (*url.URL, error) {
 // sent it. The error is complete: a surface sends it as it is, with
 // [Guard.Challenge] where it is CodeUnauthenticated.
 func (g *Guard) Admit(r *http.Request) (*Identity, *ambit.Error) {
+	if wait := g.addresses.wait(r, time.Now()); wait > 0 {
+		return nil, tooManyRefusals(wait)
+	}
+	identity, refused := g.admit(r)
+	if refused != nil && refused.Code != ambit.CodeUnauthenticated { // which Challenge counts
+		g.count(r)
+	}
+	return identity, refused
+}
+
+func (g *Guard) admit(r *http.Request) (*Identity, *ambit.Error) {
 	if !g.hosts.allow(r.Host) {
 		g.app.Logger().InfoContext(r.Context(), "request refused: its Host is not in trust.Options.Hosts", slog.String("host", r.Host))
 		return nil, ambit.Errorf(ambit.CodeCrossOriginBlocked, "This application does not answer to the host name of the request.").
@@ -126,13 +145,32 @@ func (g *Guard) Unauthenticated() *ambit.Error {
 }
 
 // Challenge adds to an answer's header the WWW-Authenticate values of every
-// authenticator (RFC 9110, section 11.6.1).
+// authenticator (RFC 9110, section 11.6.1), and counts the request among the
+// refusals of its address. A surface calls it once for each answer that is
+// CodeUnauthenticated.
 func (g *Guard) Challenge(header http.Header, r *http.Request) {
+	g.count(r)
 	for _, a := range g.authenticators {
 		if challenge := g.challenge(a, r); challenge != "" {
 			header.Add("WWW-Authenticate", challenge)
 		}
 	}
+}
+
+// count counts a refused request against its address.
+func (g *Guard) count(r *http.Request) {
+	if g.addresses.count(r, time.Now()) {
+		g.app.Logger().WarnContext(r.Context(), "too many refused requests of one address: all of its requests are refused for a while",
+			slog.String("address", r.RemoteAddr))
+	}
+}
+
+func tooManyRefusals(wait time.Duration) *ambit.Error {
+	seconds := (wait + time.Second - 1) / time.Second
+	e := ambit.Errorf(ambit.CodeRateLimited, "Too many requests from your address were refused.").
+		WithHint(fmt.Sprintf("Wait %d s, and see to it that the credential and the address of the application are right.", seconds))
+	e.RetryAfter = seconds * time.Second
+	return e
 }
 
 func (g *Guard) complete(e *ambit.Error) *ambit.Error {

@@ -1,5 +1,7 @@
 package trust
 
+import "github.com/ambit-dev/ambit"
+
 // Options say who may come in. One value configures every HTTP surface of an
 // application. The zero value serves anonymous callers on the machine itself
 // and nobody else.
@@ -26,4 +28,20 @@ type Options struct {
 	// there are no Authenticators. It does not lift the rule of development
 	// mode.
 	AllowUnauthenticated bool
+	// Refusals is how often requests of one address may be refused: for a
+	// credential that is missing or does not hold, a foreign Host or Origin.
+	// Beyond it, every request of the address is CodeRateLimited before any
+	// authenticator is asked. An address is that of the connection, the /64 of
+	// it for IPv6; each surface counts for itself. Zero: 300 a minute, and
+	// 6,000 for addresses of this machine and of private networks, since these
+	// often are a proxy's. Behind a proxy with a public address, all senders
+	// share one: set what suits all of them together.
+	Refusals ambit.Rate
 }
+
+// The refusals that one address may have in a minute unless [Options.Refusals]
+// says otherwise: a public one, and one of this machine or of a private network.
+const (
+	DefaultRefusals     = 300
+	DefaultNearRefusals = 6000
+)
