@@ -104,6 +104,5 @@ func element(dst reflect.Value, i int) reflect.Value {
 		dst.Grow(max(4, i))
 	}
 	dst.SetLen(i + 1)
-	place := dst.Index(i)
-	return place
+	return dst.Index(i)
 }

@@ -203,12 +203,12 @@ func (s *scanner) missing(o *object, seen *fieldSet, at *path) {
 	for i := range o.fields {
 		f := &o.fields[i]
 		if f.required && !seen.has(i) {
-			s.add(&path{up: at, step: stepField, name: f.name}, "required", f.requiredMessage(), f.node.allowedValues())
+			s.add(&path{up: at, step: stepField, name: f.name}, "required", missingMessage, f.node.allowedValues())
 		}
 	}
 }
 
-func (f *field) requiredMessage() string { return "is required; add it" }
+const missingMessage = "is required; add it"
 
 // allowedValues returns what a missing value may be, where that is a short list.
 func (n *node) allowedValues() []any {

@@ -28,7 +28,7 @@ func (w *writer) object(n *node, at *path, v reflect.Value) {
 		value := f.in(v)
 		if f.omit != 0 && f.omits(value) {
 			if f.required {
-				w.add(&here, "required", "is required; add it", f.node.allowedValues())
+				w.add(&here, "required", missingMessage, f.node.allowedValues())
 			}
 			continue
 		}

@@ -44,7 +44,7 @@ func parseTags(tag reflect.StructTag) (tags, error) {
 			return nil, fmt.Errorf("tag %s: the value must be in quotation marks", key)
 		}
 		value, err := strconv.Unquote(prefix)
-		if err != nil {
+		if err != nil || prefix[0] != '"' {
 			return nil, fmt.Errorf("tag %s: the value must be in quotation marks", key)
 		}
 		rest = quoted[len(prefix):]
