@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -98,6 +99,11 @@ func (c *Catalog) page(ctx context.Context, run *Run, dst []byte, position, limi
 		}
 		if count++; count > 1 {
 			dst = append(dst, ',')
+		}
+		if size := len(e.text) + 1; cap(dst)-len(dst) < size {
+			// Entries are much of one size, so that this makes room for the
+			// rest of the page at once.
+			dst = slices.Grow(dst, size*min(limit-count+2, len(c.entries)-position))
 		}
 		dst = append(dst, e.text...)
 	}
