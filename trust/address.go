@@ -48,9 +48,9 @@ func addressOf(r *http.Request) netip.Prefix {
 		return netip.Prefix{}
 	}
 	address := remote.Addr().Unmap().WithZone("")
-	bits := 64
-	if address.Is4() {
-		bits = 32
+	bits := address.BitLen()
+	if address.Is6() && !address.IsLoopback() { // whose /64 is not loopback
+		bits = 64
 	}
 	return netip.PrefixFrom(address, bits).Masked()
 }
