@@ -197,6 +197,35 @@ func TestT25_RateIsChargedToTheCause(t *testing.T) {
 	})
 }
 
+// What guest code or a model calls within a call counts like what comes in.
+func TestT25_RateCountsWhatOthersCallWithin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		spec := echoSpec()
+		spec.Expose |= ambit.Sandbox
+		var app *ambit.App
+		var inner []ambit.Code
+		guest := spec
+		guest.Name = "guest"
+		app = newApp(ambit.Options{Limits: ambit.Limits{Rate: aMinute(1, 3)}}, ambit.Define(spec, echo),
+			ambit.Define(guest, func(ctx context.Context, in echoInput) (echoOutput, error) {
+				ctx, run := app.NewRun(ctx, ambit.RunOptions{Surface: ambit.Sandbox})
+				defer run.End()
+				for range 3 {
+					_, err := run.Invoke(ctx, ambit.Request{Name: "echo", Input: []byte(`{"text":"a"}`)})
+					inner = append(inner, ambit.CodeOf(err))
+				}
+				return in2out(in), nil
+			}))
+		if e := attempt(t, app, alice, ambit.HTTP, "guest"); e != nil {
+			t.Fatal(e)
+		}
+		if diff := cmp.Diff([]ambit.Code{"", "", ambit.CodeRateLimited}, inner); diff != "" {
+			t.Errorf("the guest's calls (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func in2out(in echoInput) echoOutput { return echoOutput{Text: in.Text} }
 
 // delegates is a policy that allows everything.
