@@ -94,6 +94,10 @@ type Options struct {
 	MaxRunDepth int
 	// Deadline is how long a handler may take. Zero: 30 seconds.
 	Deadline time.Duration
+	// Repair is the set of surfaces on which an input that fails its check is
+	// tried once more with strings that spell a number or a boolean mended,
+	// where the schema wants that type: models send such. Zero: none.
+	Repair Surface
 	// SupportContact is whom callers are told to turn to.
 	SupportContact string
 	// Development adds the text of handler errors and the faults of invalid
@@ -235,6 +239,9 @@ func (a *App) check() error {
 	faults = append(faults, o.Limits.faults()...)
 	if fault := middlewareFault(o.Middleware); fault != "" {
 		faults = append(faults, errors.New("ambit: Options.Middleware: "+fault))
+	}
+	if o.Repair&^(exposable|CommandLine) != 0 {
+		faults = append(faults, errors.New("ambit: Options.Repair holds a surface that does not exist"))
 	}
 	for surface, mode := range o.Modes {
 		if !surface.single() || mode > ModeAuto {

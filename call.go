@@ -22,21 +22,22 @@ type Progress struct {
 // those of a nil Call return zero values and do nothing, so that a handler can
 // be tested as the plain function that it is.
 type Call struct {
-	run     *Run
-	entry   *entry // nil for an unknown name
-	id      ID
-	parent  *Call
-	depth   int
-	surface Surface
-	reason  string
-	hidden  bool // the name is none for this caller
-	ran     bool
-	limit   Limit         // what the call had too much of
-	slots   int32         // slots of the principal in use once it had its own
-	waited  time.Duration // for a person
-	input   int           // bytes
-	output  int           // bytes
-	ctx     callContext
+	run      *Run
+	entry    *entry // nil for an unknown name
+	id       ID
+	parent   *Call
+	depth    int
+	surface  Surface
+	reason   string
+	hidden   bool // the name is none for this caller
+	ran      bool
+	limit    Limit         // what the call had too much of
+	slots    int32         // slots of the principal in use once it had its own
+	waited   time.Duration // for a person
+	repaired int           // values of the input
+	input    int           // bytes
+	output   int           // bytes
+	ctx      callContext
 
 	next, previous *Call // in the list of active calls
 

@@ -18,7 +18,7 @@ func (c *Call) event(began time.Time) Event {
 		event.Parent = c.parent.id
 	}
 	if c.entry != nil {
-		event.Capability, event.Effect = c.entry.contract.spec.Name, c.entry.contract.spec.Effect
+		event.Capability, event.Effect, event.Own = c.entry.contract.spec.Name, c.entry.contract.spec.Effect, c.entry.permission < 0
 	}
 	return event
 }
@@ -37,10 +37,11 @@ func (a *App) finish(ctx context.Context, call *Call, event Event, failure *Erro
 		return
 	}
 	event.Took, event.Waited, event.Ran = time.Since(event.Began), call.waited, call.ran
+	event.Repaired = call.repaired
 	event.InputBytes, event.OutputBytes = call.input, call.output
 	event.Limit, event.InFlight = call.limit, int(call.slots)
 	if call.hidden {
-		event.Capability, event.Effect = "", 0
+		event.Capability, event.Effect, event.Own = "", 0, false
 	}
 	if failure != nil {
 		event.Code, event.Cause, event.Faults = failure.Code, failure.cause, len(failure.Faults)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit/internal/strictjson"
-	"github.com/ambit-dev/ambit/schema"
 )
 
 // invoke is the only path to a handler. It surrounds the steps of a call with
@@ -27,6 +26,7 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 	}
 	call.ctx.call = call
 	event := call.event(began)
+	event.Trace = in.Trace.bounded()
 	ctx = a.start(ctx, event)
 	call.ctx.parent = ctx
 	a.active.add(call)
@@ -170,56 +170,6 @@ func (c *Call) nesting() *Error {
 			c.parent.Capability(), c.parent.Effect(), c.Capability(), c.Effect())}
 	}
 	return nil
-}
-
-var emptyInput = []byte("{}")
-
-// input decodes, fills in defaults and checks.
-func (a *App) input(call *Call, in *invocation) *Error {
-	e := in.entry
-	var faults []Fault
-	binding := e.implementation.Load().binding
-	if in.typed {
-		if !in.frame.bind(binding) {
-			return &Error{Code: CodeInternal, cause: fmt.Errorf("%s was called through a contract of other types than the registered one", e.dotted())}
-		}
-		faults = in.frame.complete(e.contract.in)
-	} else {
-		data := in.Input
-		if len(data) == 0 {
-			data = emptyInput
-		}
-		if len(data) > e.maxInput {
-			return &Error{
-				Code: CodeInputTooLarge, Message: fmt.Sprintf("The input has %d bytes; at most %d are taken.", len(data), e.maxInput),
-				Hint: "Send less in one call.",
-			}
-		}
-		in.frame = binding.newFrame()
-		faults = in.frame.decode(e.contract.in, data, a.options.MaxDepth)
-	}
-	if len(faults) == 0 {
-		faults = crossFaults(in.frame.rules(call.ctx.parent))
-	}
-	if len(faults) == 0 {
-		return nil
-	}
-	first := faults[0]
-	return &Error{
-		Code: CodeInvalidInput, Message: faultsMessage(faults), Field: first.Pointer, Allowed: first.Allowed, Faults: faults,
-	}
-}
-
-// crossFaults bounds what an input type's own rules say.
-func crossFaults(faults []Fault) []Fault {
-	faults = faults[:min(len(faults), schema.MaxFaults)]
-	for i := range faults {
-		faults[i].Message = cut(faults[i].Message, maxMessage)
-		if faults[i].Rule == "" {
-			faults[i].Rule = "application"
-		}
-	}
-	return faults
 }
 
 func (a *App) authorizeInput(call *Call, f frame) *Error {

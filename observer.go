@@ -36,6 +36,9 @@ type Event struct {
 	Capability string
 	// Effect is the capability's effect; zero for an unknown name.
 	Effect Effect
+	// Own reports whether the capability is one of a single run
+	// ([RunOptions.Capabilities]): there is no end to such names.
+	Own bool
 	// Surface is where the call came in. Nested calls are InProcess.
 	Surface Surface
 	// Via is every surface that led to the call.
@@ -55,6 +58,9 @@ type Event struct {
 	// Reason is the caller's one-line reason, quoted from the caller: data,
 	// not fact.
 	Reason string
+	// Trace is the trace context of the request, the caller's word like Reason.
+	// A call that a handler makes has none.
+	Trace Trace
 	// Began is when the call started.
 	Began time.Time
 
@@ -71,6 +77,9 @@ type Event struct {
 	Cause error
 	// Faults is how many faults the input or output had.
 	Faults int
+	// Repaired is how many values of the input were mended, see
+	// [Options.Repair].
+	Repaired int
 	// Ran reports whether the handler started.
 	Ran bool
 	// Limit is what refused the call where Code is CodeRateLimited; zero where
