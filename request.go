@@ -18,6 +18,9 @@ type Request struct {
 	// IdempotencyKey is the key that the client chose. Applications without a
 	// record of keyed calls refuse it on everything but reads.
 	IdempotencyKey string
+	// Trace is the trace context that the request carries, for observers. A
+	// half of more than 512 bytes is dropped. Zero: none.
+	Trace Trace
 	// Progress takes what the handler says through [Call.Progress]. Nil:
 	// nobody listens. Calls of it do not overlap, and none comes after Invoke
 	// has returned.

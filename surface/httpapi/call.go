@@ -65,7 +65,7 @@ func (x *exchange) request(at route) (request ambit.Request, refused *ambit.Erro
 	if refused := x.negotiated(); refused != nil {
 		return request, refused
 	}
-	request.Name = at.name
+	request.Name, request.Trace = at.name, trust.Trace(x.r.Header)
 	if request.Reason, refused = x.single("Ambit-Reason"); refused != nil {
 		return request, refused
 	}

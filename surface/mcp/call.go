@@ -23,7 +23,7 @@ func (x *exchange) callTool(m *message) *rpcError {
 	if x.busy {
 		return x.fault(m, errBusy())
 	}
-	request := ambit.Request{Input: p.arguments, WantText: true}
+	request := ambit.Request{Input: p.arguments, WantText: true, Trace: p.meta.trace(x.keys)}
 	object := false
 	if t := x.tools[string(p.name.text)]; t != nil {
 		request.Name, object = t.name, t.object

@@ -1,6 +1,12 @@
 package mcp
 
-import "github.com/ambit-dev/ambit/internal/strictjson"
+import (
+	"net/http"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/strictjson"
+	"github.com/ambit-dev/ambit/trust"
+)
 
 // Keys of _meta. Those of Ambit have one prefix; docs/mcp.md lists them.
 const (
@@ -9,6 +15,8 @@ const (
 	keyClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
 	keyLogLevel           = "io.modelcontextprotocol/logLevel"
 	keyServerInfo         = "io.modelcontextprotocol/serverInfo"
+	keyTraceParent        = "traceparent" // these two have no prefix (SEP-414)
+	keyTraceState         = "tracestate"
 
 	keyReason         = "dev.ambit/reason"
 	keyIdempotencyKey = "dev.ambit/idempotency-key"
@@ -27,7 +35,18 @@ type meta struct {
 
 	reason, idempotencyKey, confirmation word
 
+	traceParent, traceState word // what is wrong with them is no fault of the call
+
 	wrong string // what is wrong with it, in a sentence
+}
+
+// trace returns the trace context that a message carries: its own, or else that
+// of the HTTP request which it came in.
+func (m *meta) trace(header http.Header) ambit.Trace {
+	if !m.traceParent.valid() {
+		return trust.Trace(header)
+	}
+	return ambit.Trace{Parent: string(m.traceParent.text), State: string(m.traceState.text)}
 }
 
 // read reads _meta and reports whether it has a member twice.
@@ -72,6 +91,10 @@ func (m *meta) member(r *reader, name []byte) {
 		m.idempotencyKey = r.word()
 	case keyConfirmation:
 		m.confirmation = r.word()
+	case keyTraceParent:
+		m.traceParent = r.word()
+	case keyTraceState:
+		m.traceState = r.word()
 	default:
 		r.value()
 	}
