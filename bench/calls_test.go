@@ -74,7 +74,7 @@ func benchmarkCallers(b *testing.B, callers []caller) {
 			if err := c.exchange.Try(handler); err != nil {
 				b.Fatal(err)
 			}
-			b.ReportAllocs()
+			meter(b)
 			for b.Loop() {
 				recorder := httptest.NewRecorder()
 				handler.ServeHTTP(recorder, c.exchange.Request())

@@ -21,7 +21,7 @@ func BenchmarkCheck(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.ReportAllocs()
+			meter(b)
 			for b.Loop() {
 				if !v.check(prepared) {
 					b.Fatal("the valid order is refused")

@@ -18,7 +18,7 @@ func BenchmarkDecode(b *testing.B) {
 		b.Run(v.name, func(b *testing.B) {
 			requireOrder(b, v)
 			data := []byte(workload.ValidJSON)
-			b.ReportAllocs()
+			meter(b)
 			for b.Loop() {
 				if _, err := v.decode(data); err != nil {
 					b.Fatal(err)

@@ -20,7 +20,7 @@ func BenchmarkFaults(b *testing.B) {
 		b.Run(v.name, func(b *testing.B) {
 			requirePointers(b, v)
 			data := []byte(workload.FaultyJSON)
-			b.ReportAllocs()
+			meter(b)
 			for b.Loop() {
 				if got := v.faults(data); got != want {
 					b.Fatalf("%d faults, want %d", got, want)

@@ -33,7 +33,7 @@ func BenchmarkInProcess(b *testing.B) {
 			client := openClient(b, c)
 			order := workload.ValidOrder()
 			ctx := b.Context()
-			b.ReportAllocs()
+			meter(b)
 			for b.Loop() {
 				if _, err := client.Call(ctx, order); err != nil {
 					b.Fatal(err)

@@ -11,7 +11,7 @@ func BenchmarkStart(b *testing.B) {
 	for _, c := range listCallers() {
 		b.Run(c.name, func(b *testing.B) {
 			var kept int64
-			b.ReportAllocs()
+			meter(b)
 			for b.Loop() {
 				b.StopTimer()
 				before := liveHeap()

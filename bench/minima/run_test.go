@@ -11,17 +11,17 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	const in = `goos: linux
 pkg: example
-BenchmarkCheck/ambit         	  434006	       820.0 ns/op	       0 B/op	       0 allocs/op
-BenchmarkCheck/ambit         	  429548	       800.0 ns/op	       0 B/op	       0 allocs/op
-BenchmarkCheck/huma          	  227751	      1600 ns/op	       0 B/op	       0 allocs/op
+BenchmarkCheck/ambit         	  434006	       820.0 ns/op	       500.0 cpu-ns/op	       0 B/op	       0 allocs/op
+BenchmarkCheck/ambit         	  429548	       800.0 ns/op	       510.0 cpu-ns/op	       0 B/op	       0 allocs/op
+BenchmarkCheck/huma          	  227751	      1600 ns/op	       1500.0 cpu-ns/op	       16 B/op	       1 allocs/op
 BenchmarkStart/gosdk         	       1	1100000000 ns/op	      2048 B/capability	9000 B/op	      12 allocs/op
 PASS
 `
-	const want = `| benchmark | side | time | x ambit | bytes | allocations | other |
-| --- | --- | ---: | ---: | ---: | ---: | --- |
-| Check | ambit | 800 ns | 1.00 | 0 | 0 |  |
-| Check | huma | 1.60 us | 2.00 | 0 | 0 |  |
-| Start | gosdk | 1.10 s |  | 9000 | 12 | 2048 B kept per capability |
+	const want = `| benchmark | side | CPU | x ambit | passed | bytes | allocations |
+| --- | --- | ---: | ---: | ---: | ---: | ---: |
+| Check | ambit | 500 ns | 1.00 | 800 ns | 0 | 0 |
+| Check | huma | 1.50 us | 3.00 | 1.60 us | 16 | 1 |
+| Start | gosdk | 1.10 s |  | 1.10 s | 9000, kept per capability 2048 | 12 |
 `
 	var out strings.Builder
 	if err := run(strings.NewReader(in), &out); err != nil {
