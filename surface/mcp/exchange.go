@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
 // exchange is one message on its way to its response. It knows the transport
@@ -132,12 +133,25 @@ func (x *exchange) method(m *message) *rpcError {
 	case "prompts/list":
 		return x.listNothing(m, "prompts")
 	case "resources/read":
-		return invalidParams("There is no such resource here.")
+		return noResource(m)
 	case "prompts/get":
 		return invalidParams("There is no such prompt here.")
 	}
 	return unknownMethod(m.method)
 }
+
+// noResource answers resources/read: there are none. The address is given back
+// as the protocol asks, where it is short enough to be one.
+func noResource(m *message) *rpcError {
+	failure := invalidParams("There is no such resource here.")
+	if uri := m.params.uri; uri.valid() && len(uri.text) <= maxURI {
+		failure.data = append(strictjson.AppendString([]byte(`{"uri":`), uri.text), '}')
+	}
+	return failure
+}
+
+// maxURI is the longest address that is given back.
+const maxURI = 2048
 
 // appendStart begins a result.
 func appendStart(dst, id []byte) []byte {

@@ -103,6 +103,7 @@ func (m *message) judge(e envelope) {
 	case !e.object:
 		m.refused = invalidRequest("A message is a JSON object.")
 	case e.repeated || e.params.repeated:
+		m.id = nil // it may be what stands twice
 		m.refused = invalidRequest("The message has a member twice.")
 	case !e.version.is("2.0"):
 		m.refused = invalidRequest(`The member jsonrpc must be "2.0".`)
