@@ -72,8 +72,8 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			scenarios := runSuite(t, serveConformance(t), revision)
 			for _, name := range promised {
-				if !slices.ContainsFunc(scenarios, func(s scenario) bool { return s.name == name && s.verdict() != "fail" }) {
-					t.Errorf("%s fails or did not run", name)
+				if !slices.ContainsFunc(scenarios, func(s scenario) bool { return s.name == name && s.met(revision) }) {
+					t.Errorf("%s does not pass", name)
 				}
 			}
 			for _, s := range scenarios {
@@ -94,18 +94,28 @@ type scenario struct {
 	checks map[string][]string
 }
 
-// verdict is pass, fail, or, for a scenario that gave up without fault before
-// any check could succeed, none. The suite counts none as passed: it is what a
-// server without sessions gets from the scenarios that want one.
+// verdict is pass, fail, or, for a scenario in which nothing of its own could
+// be tried, none. The suite counts none as passed.
 func (s scenario) verdict() string {
 	switch {
 	case len(s.checks["FAILURE"]) > 0:
 		return "fail"
-	case len(s.checks["SUCCESS"]) > 0:
+	case slices.ContainsFunc(s.checks["SUCCESS"], func(id string) bool { return id != everywhere }):
 		return "pass"
 	default:
 		return "none"
 	}
+}
+
+// everywhere is the check that every scenario makes of every message.
+const everywhere = "wire-schema-valid"
+
+// met reports whether the scenario is as good as promised. The parallel streams
+// of 2025-11-25 are tried within a session alone; a server that has none meets
+// what there is to meet.
+func (s scenario) met(revision string) bool {
+	return s.verdict() == "pass" ||
+		s.verdict() == "none" && revision == newest && s.name == "server-sse-multiple-streams"
 }
 
 // stamped matches the folder that the suite makes for a scenario.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"os/exec"
-	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -17,12 +16,16 @@ import (
 func observeGoSDK(t *testing.T, to target, era string, calls []call) observation {
 	t.Helper()
 	ctx := t.Context()
-	var steps progressSteps
+	progress := follower{calls: calls}
 	c := mcp.NewClient(
 		&mcp.Implementation{Name: "ambit-interop", Version: "1.0.0"},
 		&mcp.ClientOptions{
 			ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-				steps.add(r.Params.ProgressToken, r.Params.Progress)
+				progress.saw(r.Params.ProgressToken, r.Params.Progress, func(ack call) {
+					if _, err := r.Session.CallTool(ctx, goSDKParams(ack)); err != nil {
+						t.Errorf("acknowledge: %v", err)
+					}
+				})
 			},
 		},
 	)
@@ -45,17 +48,22 @@ func observeGoSDK(t *testing.T, to target, era string, calls []call) observation
 		seen.Tools = append(seen.Tools, tool.Name)
 	}
 	for _, call := range calls {
-		params := &mcp.CallToolParams{Name: call.Name, Arguments: call.Arguments}
-		if call.Progress {
-			params.SetProgressToken(call.Name)
-		}
-		result, err := session.CallTool(ctx, params)
+		result, err := session.CallTool(ctx, goSDKParams(call))
 		seen.Outcomes = append(seen.Outcomes, goSDKOutcome(t, result, err))
 	}
-	for i, call := range calls {
-		seen.Outcomes[i].Progress = steps.of(call.Name)
-	}
+	progress.finish(seen.Outcomes)
 	return seen
+}
+
+func goSDKParams(call call) *mcp.CallToolParams {
+	params := &mcp.CallToolParams{Name: call.Name}
+	if call.Arguments != nil {
+		params.Arguments = call.Arguments
+	}
+	if call.Acknowledge != "" {
+		params.SetProgressToken(call.Name)
+	}
+	return params
 }
 
 func goSDKTransport(t *testing.T, to target) mcp.Transport {
@@ -104,26 +112,4 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Authorization", "Bearer "+b.token)
 	}
 	return b.next.RoundTrip(r)
-}
-
-// progressSteps gathers progress by token. The zero value is ready; the Go
-// clients call it from goroutines of their own.
-type progressSteps struct {
-	mu      sync.Mutex
-	byToken map[any][]float64
-}
-
-func (p *progressSteps) add(token any, step float64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.byToken == nil {
-		p.byToken = map[any][]float64{}
-	}
-	p.byToken[token] = append(p.byToken[token], step)
-}
-
-func (p *progressSteps) of(token any) []float64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.byToken[token]
 }

@@ -18,13 +18,17 @@ func observeMCPGo(t *testing.T, to target, era string, calls []call) observation
 	t.Helper()
 	ctx := t.Context()
 	c := mcpgo.NewClient(mcpGoTransport(t, to), mcpgo.WithProtocolVersion(era))
-	var steps progressSteps
+	progress := follower{calls: calls}
 	c.OnNotification(func(n mcp.JSONRPCNotification) {
-		if n.Method == "notifications/progress" {
-			fields := n.Params.AdditionalFields
-			step, _ := fields["progress"].(float64)
-			steps.add(fields["progressToken"], step)
+		if n.Method != "notifications/progress" {
+			return
 		}
+		step, _ := n.Params.AdditionalFields["progress"].(float64)
+		progress.saw(n.Params.AdditionalFields["progressToken"], step, func(ack call) {
+			if _, err := c.CallTool(ctx, mcpGoRequest(ack)); err != nil {
+				t.Errorf("acknowledge: %v", err)
+			}
+		})
 	})
 	if err := c.Start(ctx); err != nil {
 		t.Fatalf("start: %v", err)
@@ -50,19 +54,23 @@ func observeMCPGo(t *testing.T, to target, era string, calls []call) observation
 		seen.Tools = append(seen.Tools, tool.Name)
 	}
 	for _, call := range calls {
-		var request mcp.CallToolRequest
-		request.Params.Name = call.Name
-		request.Params.Arguments = call.Arguments
-		if call.Progress {
-			request.Params.Meta = &mcp.Meta{ProgressToken: call.Name}
-		}
-		result, err := c.CallTool(ctx, request)
+		result, err := c.CallTool(ctx, mcpGoRequest(call))
 		seen.Outcomes = append(seen.Outcomes, mcpGoOutcome(t, result, err))
 	}
-	for i, call := range calls {
-		seen.Outcomes[i].Progress = steps.of(call.Name)
-	}
+	progress.finish(seen.Outcomes)
 	return seen
+}
+
+func mcpGoRequest(call call) mcp.CallToolRequest {
+	var request mcp.CallToolRequest
+	request.Params.Name = call.Name
+	if call.Arguments != nil {
+		request.Params.Arguments = call.Arguments
+	}
+	if call.Acknowledge != "" {
+		request.Params.Meta = &mcp.Meta{ProgressToken: call.Name}
+	}
+	return request
 }
 
 func mcpGoTransport(t *testing.T, to target) transport.Interface {

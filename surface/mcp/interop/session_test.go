@@ -2,44 +2,51 @@ package interop_test
 
 import (
 	"encoding/json"
+	"testing"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/surface/mcp/interop/internal/fixture"
 )
 
-// sessionCalls are the calls that every client makes, in order.
-func sessionCalls() []call {
-	return []call{
-		{Name: "places_find", Arguments: map[string]any{"name": "berg", "limit": 2}},
-		{Name: "places_find", Arguments: map[string]any{"name": ""}},
-		{Name: "test_error_handling"},
-		{Name: "no_such_tool"},
-		{Name: "test_tool_with_progress", Progress: true},
-	}
-}
-
-// expected is what a client sees that came to the given revision: the same in
-// every one.
-func expected(version string) observation {
+// session returns the calls that a client makes, in order, and what it is to
+// see: the same in every revision, except for structured content, which the
+// oldest does not have and those before the newest have for objects alone.
+func session(t *testing.T, c client) (calls []call, want observation) {
+	t.Helper()
 	const found = `{"places":[` +
 		`{"name":"Bergamo","country":"IT","people":120287},` +
 		`{"name":"Bergen","country":"NO","people":291940}],"found":true}`
-	var structured any
-	if err := json.Unmarshal([]byte(found), &structured); err != nil {
-		panic(err)
+	structured := func(since, text string) (value any) {
+		if c.version >= since {
+			decode(t, []byte(text), &value)
+		}
+		return value
 	}
-	return observation{
-		Version: version,
-		Server:  fixture.Name,
-		Tools:   fixture.Tools(),
-		Outcomes: []outcome{
-			{Text: found, Structured: structured},
-			{IsError: true, Error: ambit.CodeInvalidInput},
-			{IsError: true, Error: ambit.CodeConflict},
-			{Code: -32602},
-			{Text: fixture.Finished, Progress: []float64{0, 50, 100}},
-		},
+	want.Tools = fixture.Tools()
+	step := func(make call, see outcome) {
+		calls = append(calls, make)
+		want.Outcomes = append(want.Outcomes, see)
 	}
+
+	step(call{Name: "places_find", Arguments: map[string]any{"name": "berg", "limit": 2}},
+		outcome{Text: found, Structured: structured(middle, found)})
+	step(call{Name: "places_find", Arguments: map[string]any{"name": ""}},
+		outcome{IsError: true, Error: ambit.CodeInvalidInput})
+	step(call{Name: "test_error_handling"},
+		outcome{IsError: true, Error: ambit.CodeConflict})
+	if c.curt {
+		return calls, want
+	}
+	want.Version, want.Server = c.version, fixture.Name
+	step(call{Name: "no_such_tool"},
+		outcome{Code: -32602})
+	step(call{Name: "steps_run", Arguments: map[string]any{"id": t.Name()}, Acknowledge: "steps_seen"},
+		outcome{
+			Text:       fixture.Finished,
+			Structured: structured(modern, `"`+fixture.Finished+`"`),
+			Progress:   []float64{0, 50, 100},
+		})
+	return calls, want
 }
 
 // readErrors replaces the text of refusals, which holds an error as JSON, by

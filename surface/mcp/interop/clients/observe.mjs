@@ -3,7 +3,7 @@
 // A job arrives as JSON in the first argument:
 //
 //   { "url": "...", "token": "...", "command": ["prog", "arg"], "era": "...",
-//     "calls": [{ "name": "...", "arguments": {...}, "progress": true }] }
+//     "calls": [{ "name": "...", "arguments": {...}, "acknowledge": "..." }] }
 //
 // Either url (with an optional bearer token) or command is set. What the client saw is
 // printed to standard output as one JSON object; client_test.go declares both shapes.
@@ -39,16 +39,22 @@ export async function observe(client, { version, calls, callTool }) {
   process.stdout.write(JSON.stringify(observation) + '\n');
 }
 
-async function outcome({ name, arguments: args, progress }, callTool) {
+// A call that names a tool to acknowledge with asks for progress, and answers each step.
+async function outcome({ name, arguments: args, acknowledge }, callTool) {
   const steps = [];
-  const options = progress ? { onprogress: (step) => steps.push(step.progress) } : undefined;
+  const acknowledgments = [];
+  const onprogress = ({ progress: step }) => {
+    steps.push(step);
+    acknowledgments.push(callTool({ name: acknowledge, arguments: { ...args, step } }));
+  };
   try {
-    const result = await callTool({ name, arguments: args }, options);
+    const result = await callTool({ name, arguments: args }, acknowledge ? { onprogress } : undefined);
+    await Promise.all(acknowledgments);
     return {
       text: result.content.find((block) => block.type === 'text')?.text,
       structured: result.structuredContent,
       isError: result.isError,
-      progress: progress ? steps : undefined,
+      progress: acknowledge ? steps : undefined,
     };
   } catch (error) {
     // Only an error that the server answered has a number; anything else is a fault of the run.
