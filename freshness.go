@@ -23,12 +23,11 @@ type identity struct {
 	mu        sync.Mutex   // held while resolving
 }
 
-func newIdentity(p *Principal, now time.Time) *identity {
-	own := *p
-	i := &identity{ceiling: &own}
-	i.principal.Store(&own)
+// set begins an identity. The principal is not copied: nobody may change it.
+func (i *identity) set(p *Principal, now time.Time) {
+	i.ceiling = p
+	i.principal.Store(p)
 	i.resolved.Store(now.UnixNano())
-	return i
 }
 
 // fresh makes sure that the run's principal is one of now: not expired, and

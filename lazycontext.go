@@ -17,13 +17,18 @@ import (
 type lazyContext struct {
 	parent context.Context
 
-	mu        sync.Mutex
-	deadline  time.Time // zero: none
-	armed     context.Context
+	mu       sync.Mutex
+	closed   bool
+	deadline time.Time // zero: none
+	heard    *heard    // nil until somebody listens, or it stands still
+}
+
+// heard is the part of a lazyContext that most calls never need.
+type heard struct {
+	armed     context.Context // nil until somebody listens
 	cancel    context.CancelCauseFunc
 	timer     *time.Timer // of an armed context with a deadline that runs
 	timedOut  bool
-	closed    bool
 	waits     int       // how many questions it stands still for
 	suspended time.Time // since when
 }
@@ -48,60 +53,72 @@ func (c *lazyContext) Deadline() (time.Time, bool) {
 	return own, true
 }
 
+// hear returns the part that is made when it is needed, with mu held.
+func (c *lazyContext) hear() *heard {
+	if c.heard == nil {
+		c.heard = &heard{}
+	}
+	return c.heard
+}
+
 // Done arms the context.
 func (c *lazyContext) Done() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.armed == nil {
-		c.armed, c.cancel = context.WithCancelCause(c.parent)
+	h := c.hear()
+	if h.armed == nil {
+		h.armed, h.cancel = context.WithCancelCause(c.parent)
 		switch {
-		case c.timedOut:
-			c.cancel(context.DeadlineExceeded)
+		case h.timedOut:
+			h.cancel(context.DeadlineExceeded)
 		case c.closed:
-			c.cancel(context.Canceled)
+			h.cancel(context.Canceled)
 		default:
-			c.run()
+			c.run(h)
 		}
 	}
-	return c.armed.Done()
+	return h.armed.Done()
 }
 
 // run starts the timer of an armed context, with mu held.
-func (c *lazyContext) run() {
-	if !c.deadline.IsZero() && c.waits == 0 && c.armed != nil {
-		c.timer = time.AfterFunc(time.Until(c.deadline), c.expire)
+func (c *lazyContext) run(h *heard) {
+	if !c.deadline.IsZero() && h.waits == 0 && h.armed != nil {
+		h.timer = time.AfterFunc(time.Until(c.deadline), c.expire)
 	}
 }
 
 func (c *lazyContext) expire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waits > 0 || c.closed || time.Now().Before(c.deadline) {
+	h := c.heard
+	if h.waits > 0 || c.closed || time.Now().Before(c.deadline) {
 		return
 	}
-	c.timedOut = true
-	c.cancel(context.DeadlineExceeded)
+	h.timedOut = true
+	h.cancel(context.DeadlineExceeded)
 }
 
 // Err says whether the context has ended, without arming it.
 func (c *lazyContext) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	h := c.heard
 	switch {
-	case c.timedOut:
+	case h != nil && h.timedOut:
 		return context.DeadlineExceeded
-	case c.armed != nil && c.armed.Err() != nil:
-		return c.armed.Err()
+	case h != nil && h.armed != nil && h.armed.Err() != nil:
+		return h.armed.Err()
 	case c.closed:
 		return context.Canceled
 	}
 	if err := c.parent.Err(); err != nil {
 		return err
 	}
-	if !c.deadline.IsZero() && c.waits == 0 && !time.Now().Before(c.deadline) {
-		c.timedOut = true
-		if c.armed != nil {
-			c.cancel(context.DeadlineExceeded)
+	if !c.deadline.IsZero() && (h == nil || h.waits == 0) && !time.Now().Before(c.deadline) {
+		h = c.hear()
+		h.timedOut = true
+		if h.armed != nil {
+			h.cancel(context.DeadlineExceeded)
 		}
 		return context.DeadlineExceeded
 	}
@@ -112,38 +129,40 @@ func (c *lazyContext) Err() error {
 // the cancelable context within, or else in the parent.
 func (c *lazyContext) value(key any) any {
 	c.mu.Lock()
-	armed := c.armed
-	c.mu.Unlock()
-	if armed != nil {
-		return armed.Value(key)
+	at := c.parent
+	if c.heard != nil && c.heard.armed != nil {
+		at = c.heard.armed
 	}
-	return c.parent.Value(key)
+	c.mu.Unlock()
+	return at.Value(key)
 }
 
 // suspend makes the deadline stand still until resume has been called as often.
 func (c *lazyContext) suspend() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waits++; c.waits > 1 {
+	h := c.hear()
+	if h.waits++; h.waits > 1 {
 		return
 	}
-	c.suspended = time.Now()
-	if c.timer != nil {
-		c.timer.Stop()
+	h.suspended = time.Now()
+	if h.timer != nil {
+		h.timer.Stop()
 	}
 }
 
 func (c *lazyContext) resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waits--; c.waits > 0 {
+	h := c.heard
+	if h.waits--; h.waits > 0 {
 		return
 	}
-	if !c.deadline.IsZero() && !c.timedOut {
-		c.deadline = c.deadline.Add(time.Since(c.suspended))
+	if !c.deadline.IsZero() && !h.timedOut {
+		c.deadline = c.deadline.Add(time.Since(h.suspended))
 	}
 	if !c.closed {
-		c.run()
+		c.run(h)
 	}
 }
 
@@ -152,10 +171,12 @@ func (c *lazyContext) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
-	if c.timer != nil {
-		c.timer.Stop()
-	}
-	if c.cancel != nil {
-		c.cancel(context.Canceled)
+	if h := c.heard; h != nil {
+		if h.timer != nil {
+			h.timer.Stop()
+		}
+		if h.cancel != nil {
+			h.cancel(context.Canceled)
+		}
 	}
 }

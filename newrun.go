@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 )
 
@@ -71,8 +70,8 @@ func (r *Run) refuse(ctx context.Context, err *Error) {
 	a := r.app
 	r.err = err.completed(a.errorOptions())
 	a.logger.ErrorContext(ctx, "run refused", slog.String("surface", r.surface.String()), slog.String("code", string(err.Code)), slog.Any("cause", err.cause))
-	r.identity = newIdentity(&Principal{Kind: KindAnonymous}, time.Time{})
-	r.key, r.mode = r.who().Key(), &atomic.Uint32{}
+	r.become(&Principal{Kind: KindAnonymous}, time.Time{})
+	r.mode = &r.first.mode
 	r.mode.Store(uint32(ModePlan))
 }
 
@@ -131,17 +130,16 @@ func (r *Run) beginFirst(o RunOptions) *Error {
 	if fault := o.Principal.fault(); fault != "" {
 		return refusedRun(CodeUnauthenticated, "run without a valid principal: %s", fault)
 	}
-	r.identity = newIdentity(o.Principal, now)
-	r.key = o.Principal.Key()
+	r.become(o.Principal, now)
 	if r.session == nil {
-		r.session = NewSession()
+		r.session = &r.first.session
 	}
 	r.budget = newBudget(o.Budget, nil, now)
 	mode := a.modeOf(o.Surface)
 	if o.Mode != ModeUnset {
 		mode = o.Mode
 	}
-	r.mode, r.cap = &atomic.Uint32{}, ModeUnset
+	r.mode, r.cap = &r.first.mode, ModeUnset
 	r.mode.Store(uint32(mode))
 	return nil
 }
@@ -197,8 +195,15 @@ func (r *Run) becomeWithin(ctx context.Context, above *Run, p *Principal, delega
 	if failure := r.app.allowDelegate(ctx, call.Capability(), above.who(), p); failure != nil {
 		return failure
 	}
-	r.identity, r.key, r.delegate = newIdentity(p, time.Now()), p.Key(), above.key
+	r.become(p, time.Now())
+	r.delegate = above.key
 	return nil
+}
+
+// become gives the run a principal that it does not share with the run above.
+func (r *Run) become(p *Principal, now time.Time) {
+	r.first.identity.set(p, now)
+	r.identity, r.key = &r.first.identity, p.Key()
 }
 
 func (a *App) allowDelegate(ctx context.Context, capability string, from, to *Principal) (failure *Error) {

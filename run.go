@@ -64,6 +64,14 @@ type Run struct {
 	budget   *budget
 	own      []*entry // capabilities of this run alone
 
+	// first holds what the fields above point to in a run that begins it, so
+	// that a run is one allocation.
+	first struct {
+		identity identity
+		session  Session
+		mode     atomic.Uint32
+	}
+
 	mu    sync.Mutex // held while log runs
 	log   func(slog.Level, string)
 	ended bool
