@@ -17,14 +17,11 @@ import (
 // about the call has to be checked again.
 func (a *App) gate(call *Call, in *invocation) (waited bool, failure *Error) {
 	run, spec := call.run, &in.entry.contract.spec
-	decision := run.modeFor(in.Mode).decide(spec.Effect)
-	if decision == allow && spec.Approval != ApprovalUnset {
-		decision = ask
-	}
+	decision, need := spec.Decide(run.modeFor(in.Mode), run.via)
 	switch {
-	case decision == block:
+	case decision == DecisionBlock:
 		return false, blockedInPlan()
-	case decision == allow && spec.Effect == Read:
+	case decision == DecisionAllow && spec.Effect == Read:
 		return false, nil
 	}
 	var concern string
@@ -33,16 +30,15 @@ func (a *App) gate(call *Call, in *invocation) (waited bool, failure *Error) {
 			return false, failure
 		}
 	}
-	need := requirement(spec, run.via)
 	granted := false
-	if decision == ask && need == Confirm && spec.Effect != Destructive {
+	if decision == DecisionAsk && need == Confirm && spec.Effect != Destructive {
 		granted = run.session.allows(call.grant(in), time.Now())
 	}
-	if concern == "" && (decision == allow || granted) {
+	if concern == "" && (decision == DecisionAllow || granted) {
 		return false, nil
 	}
 	if need != Confirm || run.prompter == nil {
-		if concern != "" && (decision == allow || granted) {
+		if concern != "" && (decision == DecisionAllow || granted) {
 			return false, blockedByMonitor(Soft, concern)
 		}
 		return false, a.unanswered(call, need)

@@ -216,6 +216,54 @@ func TestT23_Lease(t *testing.T) {
 	})
 }
 
+// stuck is a source whose reading takes as long as it may.
+type stuck struct{}
+
+func (stuck) Form() string { return "stuck" }
+
+func (stuck) Read(ctx context.Context) ([]ambit.Halt, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// What is read before serving holds from the first call, and a source that does
+// not answer holds up no other.
+func TestT23_SourcesAreReadApart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &source{}
+		s.halts.Store(&[]ambit.Halt{})
+		write := echoSpec()
+		write.Effect = ambit.Write
+		app := newApp(ambit.Options{HaltSources: []ambit.HaltSource{s}}, ambit.Define(write, echo))
+		app.ReadHaltSources(context.Background())
+		ctx, run := app.NewRun(context.Background(), ambit.RunOptions{Principal: alice})
+		defer run.End()
+		if code := invokeEcho(ctx, run); code != "" {
+			t.Errorf("read once: want success, got %q", code)
+		}
+		slow := newApp(ambit.Options{HaltSources: []ambit.HaltSource{stuck{}}}, ambit.Define(write, echo))
+		if err := slow.AddHaltSource(s); err != nil {
+			t.Fatal(err)
+		}
+		watching, stop := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() { slow.Watch(watching); close(done) }()
+		<-time.After(time.Second)
+		s.halts.Store(&[]ambit.Halt{{Kind: ambit.HaltAgents}})
+		<-time.After(time.Second)
+		want := map[string][]ambit.Halt{"store": {{Kind: ambit.HaltAgents}}}
+		if diff := cmp.Diff(want, slow.Halts()); diff != "" {
+			t.Errorf("halts beside a stuck source (-want +got):\n%s", diff)
+		}
+		stop()
+		<-done
+		if err := slow.AddHaltSource(s); err == nil {
+			t.Error("a frozen application took a halt source")
+		}
+	})
+}
+
 func TestHaltFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "halt")
@@ -244,8 +292,10 @@ func TestHaltFile(t *testing.T) {
 	if got, err := s.Read(t.Context()); err != nil || len(got) > 0 {
 		t.Errorf("no file: want nothing, got %v, %v", got, err)
 	}
-	if _, err := ambit.HaltFile(t.TempDir()).Read(t.Context()); err == nil {
-		t.Error("a folder: want an error")
+	for name, path := range map[string]string{"a folder": t.TempDir(), "no folder": filepath.Join(t.TempDir(), "gone", "halt")} {
+		if got, err := ambit.HaltFile(path).Read(t.Context()); err == nil {
+			t.Errorf("%s: want an error, got %v", name, got)
+		}
 	}
 }
 

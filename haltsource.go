@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -36,19 +38,51 @@ type watched struct {
 	read atomic.Int64 // Unix time in nanoseconds; zero: never
 }
 
-// Watch reads the sources of [Options.HaltSources] until ctx ends, and only
-// while it runs are they read: package serve runs it, and an application that
-// is served in another way must. Without sources it returns at once.
-func (a *App) Watch(ctx context.Context) {
-	if len(a.switches) == 0 {
-		return
+// AddHaltSource adds a source to those of [Options.HaltSources], for code that
+// is given an application and did not make it, such as a command line. A frozen
+// application takes none: the error says so.
+func (a *App) AddHaltSource(s HaltSource) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.frozen.Load() {
+		return errors.New("ambit: App.AddHaltSource after the application was frozen: add halt sources before serving or calling")
 	}
+	a.switches = append(a.switches, &watched{HaltSource: s})
+	return nil
+}
+
+// ReadHaltSources reads every source once. Whoever serves does so before the
+// first call comes, which would otherwise be refused where it is no read,
+// because nobody can tell yet whether it is stopped. It freezes the application.
+func (a *App) ReadHaltSources(ctx context.Context) {
+	a.eachSwitch(func(s *watched) { a.readSwitch(ctx, s) })
+}
+
+// Watch reads every source until ctx ends, each by itself, and only while it
+// runs are they read: package serve runs it, and an application that is served
+// in another way must. Without sources it returns at once. It freezes the
+// application.
+func (a *App) Watch(ctx context.Context) {
+	a.eachSwitch(func(s *watched) { a.watch(ctx, s) })
+}
+
+// eachSwitch works on all sources at a time, so that none waits for another.
+func (a *App) eachSwitch(work func(*watched)) {
+	if a.Freeze() != nil {
+		return // it answers no call
+	}
+	var sources sync.WaitGroup
+	for _, s := range a.switches {
+		sources.Go(func() { work(s) })
+	}
+	sources.Wait()
+}
+
+func (a *App) watch(ctx context.Context, s *watched) {
 	ticker := time.NewTicker(HaltPoll)
 	defer ticker.Stop()
 	for {
-		for _, s := range a.switches {
-			a.readSwitch(ctx, s)
-		}
+		a.readSwitch(ctx, s)
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -89,8 +123,8 @@ func (a *App) switchesRead() bool {
 
 // HaltFile returns the form "file" of the switch: while the file exists, what
 // its lines name is stopped (see [ParseHalt]); an empty file stops everything,
-// and so does a line that cannot be read. Create it with a rename, so that no
-// half-written list is read.
+// and so does a line that cannot be read. Where its folder is missing the switch
+// cannot be read. Create it with a rename, so that no half-written list is read.
 func HaltFile(path string) HaltSource { return haltFile(path) }
 
 type haltFile string
@@ -100,7 +134,8 @@ func (haltFile) Form() string { return "file" }
 func (f haltFile) Read(context.Context) ([]Halt, error) {
 	text, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		_, err = os.Stat(filepath.Dir(string(f)))
+		return nil, err
 	}
 	if err != nil {
 		return nil, err

@@ -141,7 +141,7 @@ func (a *App) recheck(call *Call, in *invocation) *Error {
 	if failure := a.authorizeInput(call, in.frame); failure != nil {
 		return failure
 	}
-	if call.run.modeFor(in.Mode).decide(in.entry.contract.spec.Effect) == block {
+	if call.run.modeFor(in.Mode).decide(in.entry.contract.spec.Effect) == DecisionBlock {
 		return blockedInPlan()
 	}
 	return nil

@@ -70,32 +70,3 @@ func modeOf(s Surface) Mode {
 	}
 	return ModeDefault
 }
-
-// decision is what a mode makes of an effect.
-type decision uint8
-
-const (
-	allow decision = iota
-	ask
-	block
-)
-
-// decide is the table above.
-func (m Mode) decide(e Effect) decision {
-	var free Effect // the gravest effect that is allowed without asking
-	switch m {
-	case ModeAuto:
-		free = External
-	case ModeGuarded:
-		free = Write
-	case ModeDefault, ModePlan:
-		free = Read
-	}
-	switch {
-	case e <= free:
-		return allow
-	case m == ModePlan:
-		return block
-	}
-	return ask
-}
