@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/ambit-dev/ambit"
@@ -19,7 +20,8 @@ const afterCancel = 5 * time.Second
 // ListenAndServe serves an application on a TCP address ("127.0.0.1:8080"; port
 // 0 takes a free one) until ctx ends, then shuts down: no new connections, calls
 // under way have [Limits.Grace] to finish before their contexts are canceled. It
-// returns nil after a shutdown in which every call came to its end.
+// returns nil after a shutdown in which every call came to its end. Halt sources
+// are read before the first call is taken, and watched until the last has ended.
 //
 // It refuses to start on an address that other machines can reach where the
 // application has no authenticators, unless AllowUnauthenticated says so, and
@@ -45,7 +47,11 @@ func ListenAndServe(ctx context.Context, addr string, app *ambit.App, o Options)
 		return errors.Join(err, listener.Close())
 	}
 	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
+	var watch sync.WaitGroup
+	defer watch.Wait()
 	defer cancelCalls()
+	app.ReadHaltSources(ctx)
+	watch.Go(func() { app.Watch(calls) })
 	server := &http.Server{
 		Handler:           limits.paceBodies(handler),
 		ReadHeaderTimeout: limits.Header,
