@@ -112,6 +112,9 @@ func TestClients(t *testing.T) {
 			for _, c := range clients {
 				t.Run(c.name+"/"+cmp.Or(c.era, "default"), func(t *testing.T) {
 					t.Parallel()
+					if testing.Short() && c.curt {
+						t.Skip("starts a program for every call")
+					}
 					calls, want := session(t, c)
 					got := c.observe(t, transport.to, c.era, calls)
 					readErrors(&got)
