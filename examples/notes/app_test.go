@@ -63,6 +63,8 @@ func TestCapabilities(t *testing.T) {
 		{name: "notes.update", input: `{"id":4711,"version":1,"body":"x"}`, editor: ambit.CodeNotFound, reader: ambit.CodeForbidden},
 		{name: "notes.tag", input: `{"id":42,"add":["b"],"remove":["idea"]}`, output: `"tags":["b"],"changed":true`, reader: ambit.CodeForbidden},
 		{name: "notes.tag", input: `{"id":42,"add":["b"],"remove":["idea"]}`, output: `"tags":["b"],"changed":false`, reader: ambit.CodeForbidden},
+		{name: "notes.tag", input: `{"id":42}`, editor: ambit.CodeInvalidInput, reader: ambit.CodeForbidden},
+		{name: "notes.tag", input: `{"id":42,"add":["c","d"],"remove":["d"]}`, editor: ambit.CodeInvalidInput, reader: ambit.CodeForbidden},
 		{name: "notes.import", input: `{"text":"One\n---\nTwo","format":"text"}`, output: `"ids":[43,44]`, reader: ambit.CodeForbidden},
 		{name: "notes.import", input: `{"text":"# One\n# Two"}`, output: `"ids":[45,46]`, reader: ambit.CodeForbidden},
 		{name: "notes.import", input: `{"text":"# One\n# "}`, editor: ambit.CodeInvalidInput, reader: ambit.CodeForbidden},

@@ -1,6 +1,10 @@
 package notes
 
-import "github.com/ambit-dev/ambit"
+import (
+	"context"
+
+	"github.com/ambit-dev/ambit"
+)
 
 // UpdateInput changes the title, the body or both; what is absent stays.
 type UpdateInput struct {
@@ -8,6 +12,14 @@ type UpdateInput struct {
 	Version int64   `json:"version" doc:"Version of the note that this change was made for" minimum:"1" example:"1"`
 	Title   *string `json:"title,omitempty" doc:"New title; absent leaves it" minLength:"1" maxLength:"200" pattern:"^\\S(.*\\S)?$"`
 	Body    *string `json:"body,omitempty" doc:"New text, in full; absent leaves it" maxLength:"20000"`
+}
+
+// Check says that there is something to change.
+func (in UpdateInput) Check(context.Context) []ambit.Fault {
+	if in.Title == nil && in.Body == nil {
+		return []ambit.Fault{{Message: "give a title, a body or both: there is nothing to change"}}
+	}
+	return nil
 }
 
 // Update changes a note that nobody has changed in between. A change made for

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ambit-dev/ambit"
@@ -31,9 +30,6 @@ func (s *Store) Create(ctx context.Context, in notes.CreateInput) (notes.Note, e
 // Update implements notes.Update. Reading the version and writing the change
 // are one transaction, so of two changes made for one version one is refused.
 func (s *Store) Update(ctx context.Context, in notes.UpdateInput) (notes.Note, error) {
-	if in.Title == nil && in.Body == nil {
-		return notes.Note{}, ambit.Invalid("", "give a title, a body or both; there is nothing to change")
-	}
 	var note notes.Note
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		current, err := noteByID(ctx, tx, in.ID)
@@ -59,14 +55,6 @@ func (s *Store) Update(ctx context.Context, in notes.UpdateInput) (notes.Note, e
 
 // Tag implements notes.Tag. It changes no text, so it leaves the version.
 func (s *Store) Tag(ctx context.Context, in notes.TagInput) (notes.TagOutput, error) {
-	if len(in.Add)+len(in.Remove) == 0 {
-		return notes.TagOutput{}, ambit.Invalid("", "give tags to add, tags to remove or both")
-	}
-	for i, name := range in.Remove {
-		if slices.Contains(in.Add, name) {
-			return notes.TagOutput{}, ambit.Invalid(fmt.Sprintf("/remove/%d", i), "a tag cannot be added and removed in one call")
-		}
-	}
 	out := notes.TagOutput{ID: in.ID}
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := noteByID(ctx, tx, in.ID); err != nil {
