@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/trust"
@@ -178,6 +179,9 @@ func (p *post) answerBatch(x *exchange) bool {
 // JSON-RPC error.
 func (p *post) refuse(id []byte, e *ambit.Error) {
 	p.challenge(e)
+	if e.RetryAfter > 0 { // whole seconds
+		p.w.Header()["Retry-After"] = []string{strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10)}
+	}
 	p.fail(id, 0, &rpcError{number: e.Code.JSONRPC(), message: e.Message, data: p.errorObject(e), status: e.Code.HTTPStatus()})
 }
 
