@@ -3,6 +3,7 @@ package bench_test
 import (
 	"runtime"
 	"testing"
+	"time"
 )
 
 // BenchmarkStart brings a server with 10,000 capabilities to its first listing.
@@ -10,22 +11,27 @@ import (
 func BenchmarkStart(b *testing.B) {
 	for _, c := range listCallers() {
 		b.Run(c.name, func(b *testing.B) {
-			var kept int64
-			meter(b)
+			var (
+				kept int64
+				used time.Duration
+			)
+			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				before := liveHeap()
+				heap, cpu := liveHeap(), cpuTime(b)
 				b.StartTimer()
 				handler := c.handler()
 				if err := c.exchange.Try(handler); err != nil {
 					b.Fatal(err)
 				}
 				b.StopTimer()
-				kept = liveHeap() - before
+				used += cpuTime(b) - cpu
+				kept = liveHeap() - heap
 				runtime.KeepAlive(handler)
 				b.StartTimer()
 			}
 			b.ReportMetric(float64(kept)/catalogSize, "B/capability")
+			reportCPU(b, used)
 		})
 	}
 }

@@ -1,8 +1,10 @@
 package side
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/surface/mcp"
@@ -18,12 +20,32 @@ func AmbitMCP() http.Handler {
 // AmbitCatalog returns Ambit's MCP endpoint with count tools, which it lists in
 // pages of ambit.DefaultPage. The schemas of every tool are compiled anew, as
 // those of distinct types would be.
-func AmbitCatalog(count int) http.Handler {
+func AmbitCatalog(count int) http.Handler { return ambitEndpoint(ambitLarge(count)) }
+
+// AmbitPages returns a function that appends the first page of a catalog of
+// count capabilities to a buffer, as a surface has it done: every entry decided
+// by the check that a call gets, and copied.
+func AmbitPages(ctx context.Context, count int) (page func(dst []byte) ([]byte, error), err error) {
+	app := ambitLarge(count)
+	catalog, err := app.Catalog(ambit.MCP, func(c ambit.AnyContract) ([]byte, error) {
+		return slices.Concat(c.Input().JSON(), c.Output().JSON()), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, run := app.NewRun(ctx, ambit.RunOptions{Principal: caller(), Surface: ambit.MCP})
+	return func(dst []byte) ([]byte, error) {
+		dst, _, err := catalog.Page(ctx, run, dst, "", 0)
+		return dst, err
+	}, run.Err()
+}
+
+func ambitLarge(count int) *ambit.App {
 	app := newAmbit()
 	for i := range count {
 		app.Add(find(fmt.Sprintf("orders.find_%05d", i)).Bind(answer))
 	}
-	return ambitEndpoint(app)
+	return app
 }
 
 func ambitEndpoint(app *ambit.App) http.Handler {
