@@ -79,8 +79,9 @@ func parseText(text string) []draft {
 }
 
 // appendMarkdown writes one note in the form that parseMarkdown reads back to
-// the same note, but for blank lines around the body and for fenced code that
-// the body leaves open: it is closed, or it would swallow the notes below.
+// the same note, but for line ends, for blank lines around the body, and for
+// fenced code that the body leaves open: it is closed, or it would swallow the
+// notes below.
 func appendMarkdown(b *strings.Builder, d draft) {
 	b.WriteString("# " + d.title + "\n")
 	body := strings.TrimRight(d.body, "\r\n")
@@ -164,12 +165,11 @@ func closesFence(line, fence string) bool {
 	return len(trimmed) >= len(fence) && strings.Trim(trimmed, fence[:1]) == ""
 }
 
-// lines yields the lines of a text without their ends, LF or CRLF.
+// lines yields the lines of a text without their ends: LF, and any CR before it.
 func lines(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(text) {
-			line = strings.TrimSuffix(line, "\n")
-			if !yield(strings.TrimSuffix(line, "\r")) {
+			if !yield(strings.TrimRight(line, "\r\n")) {
 				return
 			}
 		}

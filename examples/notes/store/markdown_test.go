@@ -63,6 +63,7 @@ func FuzzMarkdown(f *testing.F) {
 	f.Add(seed)
 	f.Add("# A\nTags:\nTags: not, tags\n\\# x\n```\n# open")
 	f.Add("# A\n~~~\n```\n# x\n~~~\n# B\n\n\n\r\n")
+	f.Add("0\n0\r\r\r\r\n0")
 	f.Fuzz(func(t *testing.T, text string) {
 		first := parseMarkdown(text)
 		var b strings.Builder
