@@ -23,14 +23,14 @@ func (x *exchange) callTool(m *message) *rpcError {
 	if x.busy {
 		return x.fault(m, errBusy())
 	}
-	request := ambit.Request{Input: p.arguments, WantText: true, Trace: p.meta.trace(x.keys)}
+	request := ambit.Request{Input: p.arguments, WantText: true, Trace: p.meta.trace(x.header)}
 	object := false
 	if t := x.tools[string(p.name.text)]; t != nil {
 		request.Name, object = t.name, t.object
 	} else {
 		request.Name = string(p.name.text[:min(len(p.name.text), maxToolName)])
 	}
-	if refused := x.addKeys(&request, &p.meta); refused != nil {
+	if refused := x.addBeside(&request, &p.meta); refused != nil {
 		return x.fault(m, refused)
 	}
 	if x.notify != nil && p.meta.progressToken != nil {
@@ -91,44 +91,6 @@ func (x *exchange) failed(ctx context.Context, run *ambit.Run, m *message, name 
 		}
 	}
 	return x.fault(m, e)
-}
-
-// addKeys adds what a caller says beside the input, in _meta or in a header.
-func (x *exchange) addKeys(request *ambit.Request, m *meta) (refused *ambit.Error) {
-	if request.Reason, refused = x.agreed("Ambit-Reason", keyReason, m.reason); refused != nil {
-		return refused
-	}
-	if request.IdempotencyKey, refused = x.agreed("Idempotency-Key", keyIdempotencyKey, m.idempotencyKey); refused != nil {
-		return refused
-	}
-	mode, refused := x.agreed("Ambit-Mode", "", word{})
-	if refused != nil {
-		return refused
-	}
-	if request.Mode, refused = ambit.ParseMode(mode); refused != nil {
-		return refused
-	}
-	// No call can use a confirmation yet; one that contradicts itself is
-	// refused already.
-	_, refused = x.agreed("Ambit-Confirmation", keyConfirmation, m.confirmation)
-	return refused
-}
-
-// agreed returns a value that may stand in a header and in _meta, but then has
-// to be the same. The header's name is in its canonical form.
-func (x *exchange) agreed(header, key string, w word) (string, *ambit.Error) {
-	values := x.keys[header]
-	switch {
-	case w.wrong:
-		return "", ambit.Errorf(ambit.CodeInvalidInput, "%s in _meta must be a string.", key)
-	case len(values) > 1:
-		return "", ambit.Errorf(ambit.CodeInvalidInput, "The request has more than one %s header.", header).WithHint("Send it once.")
-	case len(values) == 0:
-		return string(w.text), nil
-	case w.set && string(w.text) != values[0]:
-		return "", ambit.Errorf(ambit.CodeInvalidInput, "The header %s and %s in _meta differ.", header, key).WithHint("Send one of them, or the same in both.")
-	}
-	return values[0], nil
 }
 
 // log returns what takes a handler's log, or nil where the client wants none.

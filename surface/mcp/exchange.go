@@ -17,9 +17,9 @@ type exchange struct {
 	*buffers
 	ctx       context.Context
 	principal *ambit.Principal
-	request   string   // the request's id, for records
-	revision  revision // what the message speaks
-	keys      http.Header
+	request   string       // the request's id, for records
+	revision  revision     // what the message speaks
+	header    http.Header  // what the message came with; nil but over HTTP
 	session   *Session     // nil over HTTP
 	notify    func([]byte) // sends a notification; nil: there is no way to
 	batched   bool

@@ -125,6 +125,11 @@ func fixture(o ambit.Options) *ambit.App {
 	return app
 }
 
+// unlimited are options under which one caller may call without pause.
+func unlimited() ambit.Options {
+	return ambit.Options{Limits: ambit.Limits{Rate: ambit.Rate{Calls: ambit.Unlimited}}}
+}
+
 func ran(context.Context, ambit.Empty) (ambit.Empty, error) { return ambit.Empty{}, nil }
 
 func spec(name string, effect ambit.Effect, permission string) ambit.Spec {

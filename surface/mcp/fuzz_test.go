@@ -8,7 +8,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/surface/mcp"
 )
 
@@ -31,7 +30,7 @@ func FuzzHandle(f *testing.F) {
 			}
 		}
 	}
-	server := newServer(f, fixture(ambit.Options{}), mcp.Options{})
+	server := newServer(f, fixture(unlimited()), mcp.Options{})
 	f.Fuzz(func(t *testing.T, message []byte) {
 		session := server.NewSession(person("editor"), func(said []byte) { checkMessage(t, said) })
 		response := session.Handle(t.Context(), message)

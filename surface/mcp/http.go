@@ -27,13 +27,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := &post{Server: s, w: w, r: withoutCookies(r), id: trust.RequestID(r)}
 	var refused *ambit.Error
 	if p.identity, refused = s.guard.Admit(p.r); refused != nil {
-		p.refuse(nil, refused)
+		p.refuse(refused)
 		return
 	}
 	// A caller who could show a credential and shows none is told so, whatever
 	// was asked for (rule T02).
 	if p.identity.Anonymous() && s.guard.Authenticates() {
-		p.refuse(nil, s.guard.Unauthenticated())
+		p.refuse(s.guard.Unauthenticated())
 		return
 	}
 	if !p.method() {
@@ -41,7 +41,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	stream, refused := p.negotiate()
 	if refused != nil {
-		p.refuse(nil, refused)
+		p.refuse(refused)
 		return
 	}
 	p.post(stream)
@@ -76,7 +76,7 @@ func (p *post) method() bool {
 		allow = "POST"
 	}
 	p.w.Header()["Allow"] = []string{allow}
-	p.refuse(nil, ambit.Errorf(ambit.CodeMethodNotAllowed, "MCP is served by POST here.").WithHint("Send each message as a POST."))
+	p.refuse(ambit.Errorf(ambit.CodeMethodNotAllowed, "MCP is served by POST here.").WithHint("Send each message as a POST."))
 	return false
 }
 
@@ -112,12 +112,12 @@ func (p *post) post(takesStream bool) {
 			p.fail(nil, 0, &rpcError{number: numberParse, message: refused.Message})
 			return
 		}
-		p.refuse(nil, refused)
+		p.refuse(refused)
 		return
 	}
 	x := &exchange{
 		Server: p.Server, buffers: b, ctx: p.r.Context(), principal: p.identity.Principal,
-		request: p.id, keys: p.r.Header, http: true,
+		request: p.id, header: p.r.Header, http: true,
 	}
 	s := stream{post: p}
 	if takesStream {
@@ -177,12 +177,12 @@ func (p *post) answerBatch(x *exchange) bool {
 
 // refuse answers with an error of the application's table, in the form of a
 // JSON-RPC error.
-func (p *post) refuse(id []byte, e *ambit.Error) {
+func (p *post) refuse(e *ambit.Error) {
 	p.challenge(e)
 	if e.RetryAfter > 0 { // whole seconds
 		p.w.Header()["Retry-After"] = []string{strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10)}
 	}
-	p.fail(id, 0, &rpcError{number: e.Code.JSONRPC(), message: e.Message, data: p.errorObject(e), status: e.Code.HTTPStatus()})
+	p.fail(nil, 0, &rpcError{number: e.Code.JSONRPC(), message: e.Message, data: p.errorObject(e), status: e.Code.HTTPStatus()})
 }
 
 // challenge tells a caller what credential would do (RFC 6750, section 3).

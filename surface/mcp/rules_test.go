@@ -158,6 +158,29 @@ func TestT11_RequestID(t *testing.T) {
 	}
 }
 
+// TestT21_KeyAgrees shows that a key in a header and in the message is one key.
+func TestT21_KeyAgrees(t *testing.T) {
+	t.Parallel()
+	server := newServer(t, fixture(ambit.Options{}), withPeople())
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"me","_meta":{"dev.ambit/idempotency-key":"k1"}}}`
+	for _, c := range []struct {
+		name    string
+		headers []string
+		refused bool
+	}{
+		{"in the message alone", nil, false},
+		{"the same", []string{"Idempotency-Key: k1"}, false},
+		{"another", []string{"Idempotency-Key: k2"}, true},
+		{"an empty one", []string{"Idempotency-Key:"}, true},
+		{"twice", []string{"Idempotency-Key: k1", "Idempotency-Key: k1"}, true},
+	} {
+		answer := sent(server, asked(call, append(c.headers, "Authorization: Test guest")...))
+		if got := strings.Contains(answer, `"dev.ambit/error":{"code":"invalid_input"`); got != c.refused {
+			t.Errorf("%s: want refused %v, got:\n%s", c.name, c.refused, answer)
+		}
+	}
+}
+
 // TestT25_BodyOfAStranger reads no more of it than 64 KiB, declared or not.
 func TestT25_BodyOfAStranger(t *testing.T) {
 	t.Parallel()
