@@ -180,8 +180,10 @@ func TestT25_RefusalsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	const many = 1<<16 + 1000
+	r := request()
 	for i := range many {
-		if e := admit(guard, request(from(fmt.Sprintf("[2001:db8:%x:%x::1]:1", i>>16, i&0xffff)))); codeOf(e) != ambit.CodeUnauthenticated {
+		r.RemoteAddr = fmt.Sprintf("[2001:db8:%x:%x::1]:1", i>>16, i&0xffff)
+		if e := admit(guard, r); codeOf(e) != ambit.CodeUnauthenticated {
 			t.Fatalf("address %d: want unauthenticated, got %v", i, e)
 		}
 	}
