@@ -14,6 +14,7 @@ import (
 // fault with the JSON Pointer of the member to blame. A fault's Rule is
 // "application" where it is empty; at most [schema.MaxFaults] are told.
 type Checker interface {
+	// Check returns what is wrong, or nil.
 	Check(ctx context.Context) []Fault
 }
 

@@ -2,7 +2,6 @@ package ambit
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"runtime"
 	"testing"
@@ -89,7 +88,7 @@ func TestLazyContextChildren(t *testing.T) {
 		before := runtime.NumGoroutine()
 		children := make([]context.Context, 100)
 		for i := range children {
-			child, cancel := context.WithCancel(context.WithValue(c, sql.ErrNoRows, i))
+			child, cancel := context.WithCancel(context.WithValue(c, childKey{}, i))
 			defer cancel()
 			children[i] = child
 		}
@@ -103,6 +102,8 @@ func TestLazyContextChildren(t *testing.T) {
 		}
 	})
 }
+
+type childKey struct{}
 
 func TestEditDistance(t *testing.T) {
 	t.Parallel()

@@ -101,6 +101,7 @@ func (c *completeValidator) compile() (*completeMachine, error) {
 }
 
 // Validate counts one application of a schema; it is what the vocabulary adds to each of them.
+// It panics when too many have been counted, which whoever began the validation recovers.
 func (m *completeMachine) Validate(*jsonschema.ValidatorContext, any) {
 	if m.left--; m.left < 0 {
 		panic(exhausted{})

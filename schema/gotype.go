@@ -29,10 +29,9 @@ var (
 
 // A Describer is a type that defines its JSON form by methods, MarshalJSON and UnmarshalJSON,
 // and says what that form is. Without it the published schema of such a type accepts anything.
-//
-// JSONSchema is called on the zero value. It returns a JSON Schema as [Parse] takes it, which
-// must not hold references.
 type Describer interface {
+	// JSONSchema is called on the zero value. It returns a JSON Schema as [Parse] takes it,
+	// which must not hold references.
 	JSONSchema() string
 }
 
