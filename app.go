@@ -76,6 +76,9 @@ type Options struct {
 	// HaltAfter halts a capability that has broken its own output contract so
 	// many times in a row, until somebody resumes the form "self". Zero: never.
 	HaltAfter int
+	// Ledger keeps what was done under idempotency keys. Nil: a keyed call that
+	// does more than read is refused, because the promise could not be kept.
+	Ledger Ledger
 	// HideForbidden answers a capability whose permission the caller lacks as
 	// if it did not exist.
 	HideForbidden bool
@@ -115,6 +118,7 @@ type App struct {
 	logger    *slog.Logger
 	observers []Observer
 	seal      cipher.AEAD   // seals cursors; a key of this process
+	outcomes  cipher.AEAD   // seals what the ledger keeps; a key of this process
 	ids       atomic.Uint64 // last ID given out
 
 	rate       bucket.Limit // Options.Limits.Rate
@@ -166,13 +170,22 @@ func New(options Options) *App {
 		a.switches = append(a.switches, &watched{HaltSource: s})
 	}
 	a.byName, a.byTool = map[string]*entry{}, map[string]*entry{}
-	var random [40]byte
+	var random [8]byte
 	_, _ = rand.Read(random[:]) // crypto/rand.Read never fails (Go 1.24)
-	a.ids.Store(binary.LittleEndian.Uint64(random[32:]))
-	if block, err := aes.NewCipher(random[:32]); err == nil {
-		a.seal, _ = cipher.NewGCMWithRandomNonce(block)
-	}
+	a.ids.Store(binary.LittleEndian.Uint64(random[:]))
+	a.seal, a.outcomes = newSeal(), newSeal()
 	return a
+}
+
+// newSeal returns a cipher with a random key, so that what one purpose has
+// sealed opens for no other.
+func newSeal() (seal cipher.AEAD) {
+	var key [32]byte
+	_, _ = rand.Read(key[:])
+	if block, err := aes.NewCipher(key[:]); err == nil { // no other error than a key's wrong length
+		seal, _ = cipher.NewGCMWithRandomNonce(block)
+	}
+	return seal
 }
 
 // Observe adds an observer behind those of [Options.Observers], for code that

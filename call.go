@@ -37,6 +37,7 @@ type Call struct {
 	repaired int           // values of the input
 	input    int           // bytes
 	output   int           // bytes
+	once     *once         // nil unless the call has to happen once
 	ctx      callContext
 
 	next, previous *Call // in the list of active calls

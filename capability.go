@@ -136,6 +136,8 @@ type frame interface {
 	// replace sets the output; it reports false for another type.
 	replace(output any) bool
 	checkOutput(out *schema.Schema) []Fault
+	// restore sets the output from the JSON of an earlier one and checks it.
+	restore(out *schema.Schema, data []byte) []Fault
 	appendOutput(out *schema.Schema, dst []byte) ([]byte, []Fault)
 	text() (string, bool)
 	content() []Content
@@ -209,6 +211,10 @@ func (f *typedFrame[In, Out]) replace(output any) bool {
 
 func (f *typedFrame[In, Out]) checkOutput(out *schema.Schema) []Fault {
 	return out.CheckValue(reflect.ValueOf(&f.out).Elem())
+}
+
+func (f *typedFrame[In, Out]) restore(out *schema.Schema, data []byte) []Fault {
+	return out.Decode(data, reflect.ValueOf(&f.out).Elem(), 0)
 }
 
 func (f *typedFrame[In, Out]) appendOutput(out *schema.Schema, dst []byte) ([]byte, []Fault) {

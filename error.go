@@ -58,6 +58,8 @@ type Error struct {
 
 	cause  error // stays on the server: logs and events have it, callers do not
 	nested *Call // the call inside a handler that this error came from
+
+	replayed bool // it was the answer to an earlier call
 }
 
 // Errorf makes an error for a handler to return. The formatted text is sent to
@@ -95,6 +97,10 @@ func (e *Error) Is(target error) bool {
 		target == context.DeadlineExceeded && e.Code == CodeDeadlineExceeded
 }
 
+// Replayed reports whether this is the stored answer to an earlier call with the
+// same idempotency key. It is not part of the JSON form: surfaces say it beside.
+func (e *Error) Replayed() bool { return e.replayed }
+
 // Retryable reports whether the same call, unchanged, may succeed later: the
 // code allows it and the effect has surely not taken place.
 func (e *Error) Retryable() bool {
@@ -117,11 +123,13 @@ type wireError struct {
 
 // MarshalJSON writes the error as every surface sends it: camelCase, empty
 // members left out, retryAfter in seconds.
-func (e *Error) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wireError{
+func (e *Error) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
+
+func (e *Error) wire() *wireError {
+	return &wireError{
 		Code: e.Code, Message: e.Message, Hint: e.Hint, Field: e.Field, Allowed: e.Allowed, Faults: e.Faults,
 		RetryAfter: e.RetryAfter.Seconds(), Executed: e.Executed, Scopes: e.Scopes, Details: e.Details,
-	})
+	}
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, for Go clients and tests.
@@ -130,11 +138,15 @@ func (e *Error) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	*e = Error{
+	*e = *w.error()
+	return nil
+}
+
+func (w *wireError) error() *Error {
+	return &Error{
 		Code: w.Code, Message: w.Message, Hint: w.Hint, Field: w.Field, Allowed: w.Allowed, Faults: w.Faults,
 		RetryAfter: time.Duration(w.RetryAfter * float64(time.Second)), Executed: w.Executed, Scopes: w.Scopes, Details: w.Details,
 	}
-	return nil
 }
 
 // CodeOf returns the code of err: its own if it is or wraps an [*Error],

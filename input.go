@@ -12,6 +12,7 @@ var emptyInput = []byte("{}")
 func (a *App) input(call *Call, in *invocation) *Error {
 	e := in.entry
 	binding := e.implementation.Load().binding
+	data := in.Input
 	var faults []Fault
 	if in.typed {
 		if !in.frame.bind(binding) {
@@ -19,7 +20,6 @@ func (a *App) input(call *Call, in *invocation) *Error {
 		}
 		faults = in.frame.complete(e.contract.in)
 	} else {
-		data := in.Input
 		if len(data) == 0 {
 			data = emptyInput
 		}
@@ -32,7 +32,13 @@ func (a *App) input(call *Call, in *invocation) *Error {
 		in.frame = binding.newFrame()
 		faults = in.frame.decode(e.contract.in, data, a.options.MaxDepth)
 		if len(faults) > 0 && a.options.Repair.Has(call.surface) && call.surface != InProcess {
-			faults = a.repair(call, in, data, faults)
+			data, faults = a.repair(call, in, data, faults)
+		}
+	}
+	if len(faults) == 0 && a.needsDigest(in) {
+		var failure *Error
+		if faults, failure = a.canonical(call, in, data); failure != nil {
+			return failure
 		}
 	}
 	if len(faults) == 0 {
@@ -51,17 +57,17 @@ func (a *App) input(call *Call, in *invocation) *Error {
 // What comes of it is the call's input from here on: what a person is asked
 // about and what is recorded. If it is still invalid, the faults are those of
 // the input as it came.
-func (a *App) repair(call *Call, in *invocation, data []byte, faults []Fault) []Fault {
+func (a *App) repair(call *Call, in *invocation, data []byte, faults []Fault) ([]byte, []Fault) {
 	repaired, pointers := in.entry.contract.in.Repair(data, faults)
 	if len(pointers) == 0 {
-		return faults
+		return data, faults
 	}
 	frame := in.entry.implementation.Load().binding.newFrame()
 	if len(frame.decode(in.entry.contract.in, repaired, a.options.MaxDepth)) > 0 {
-		return faults
+		return data, faults
 	}
 	in.frame, call.repaired = frame, len(pointers)
-	return nil
+	return repaired, nil
 }
 
 // crossFaults bounds what an input type's own rules say.

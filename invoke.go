@@ -36,6 +36,9 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 	if failure != nil {
 		failure = a.completeFailure(call, failure)
 	}
+	if call.once != nil {
+		a.settle(call, &in, &result, failure)
+	}
 	a.finish(ctx, call, event, failure)
 	return result, failure
 }
@@ -51,6 +54,9 @@ func (a *App) contain(call *Call, in *invocation) (result Result, failure *Error
 	}()
 	if failure := a.prepare(call, in); failure != nil {
 		return Result{}, failure
+	}
+	if call.replayed() {
+		return a.replay(call, in)
 	}
 	return a.execute(call, in)
 }
@@ -76,12 +82,9 @@ func (a *App) prepare(call *Call, in *invocation) *Error {
 	if failure := a.authorizeInput(call, in.frame); failure != nil {
 		return failure
 	}
-	// 6. A keyed call: there is no record to look it up in.
-	if in.IdempotencyKey != "" && e.contract.spec.Effect != Read {
-		return &Error{
-			Code: CodeInvalidInput, Message: "This application keeps no record of keyed calls, so it cannot promise that this one runs once.",
-			Hint: "Send the call without an idempotency key.",
-		}
+	// 6. Has the call been made already? Then there is nothing to ask about.
+	if failure := a.lookUp(call, in); failure != nil || call.replayed() {
+		return failure
 	}
 	// 7. Gate. No slot, no transaction and no key is held while it waits.
 	switch waited, failure := a.gate(call, in); {
@@ -189,8 +192,8 @@ func (a *App) authorizeInput(call *Call, f frame) *Error {
 // checks and encodes what they gave.
 func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	e, f := in.entry, in.frame
-	// 9. Nothing has ended the call; it has a slot, it counts, and its deadline
-	// starts.
+	// 9. Nothing has ended the call; it has a slot, it counts, its deadline
+	// starts, and what must happen once has not happened.
 	if call.ctx.Err() != nil {
 		if failure := a.halted(call); failure != nil {
 			return Result{}, failure
@@ -206,6 +209,14 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 		return Result{}, failure
 	}
 	call.ctx.start(now.Add(e.deadline))
+	if call.once != nil {
+		switch failure := a.claim(call); {
+		case failure != nil:
+			return Result{}, failure
+		case call.replayed():
+			return a.replay(call, in)
+		}
+	}
 	call.ran = true
 	// 10. Middleware and handler.
 	middleware := e.implementation.Load().middleware
@@ -253,19 +264,24 @@ func (a *App) encode(call *Call, in *invocation, result Result) (Result, *Error)
 	}
 	e.kept()
 	result.Buffer, result.Output = buffer, buffer[len(in.Into):]
-	size := len(result.Output)
 	if in.WantText {
 		result.Text, result.HasText = f.text()
-		if out := result.Output; !result.HasText && out[0] == '"' { // a string is its own text
-			result.Text, result.HasText = string(strictjson.Unquote(out[1:len(out)-1])), true
-		}
 		result.Content = f.content()
-		for i, c := range result.Content {
-			if fault := c.fault(); fault != "" {
-				return Result{}, &Error{Code: CodeInvalidOutput, cause: fmt.Errorf("content %d of %s: %s", i, call.Capability(), fault)}
-			}
-			size += c.size()
+	}
+	return a.measure(call, in, result)
+}
+
+// measure checks the content of a result and the size of all of it.
+func (a *App) measure(call *Call, in *invocation, result Result) (Result, *Error) {
+	e, size := in.entry, len(result.Output)
+	if out := result.Output; in.WantText && !result.HasText && out[0] == '"' { // a string is its own text
+		result.Text, result.HasText = string(strictjson.Unquote(out[1:len(out)-1])), true
+	}
+	for i, c := range result.Content {
+		if fault := c.fault(); fault != "" {
+			return Result{}, &Error{Code: CodeInvalidOutput, cause: fmt.Errorf("content %d of %s: %s", i, call.Capability(), fault)}
 		}
+		size += c.size()
 	}
 	call.output = size
 	if size > e.maxResult {

@@ -82,6 +82,9 @@ type Event struct {
 	Repaired int
 	// Ran reports whether the handler started.
 	Ran bool
+	// Replayed reports that the answer is that of an earlier call with the same
+	// idempotency key.
+	Replayed bool
 	// Limit is what refused the call where Code is CodeRateLimited; zero where
 	// the handler did.
 	Limit Limit
@@ -139,6 +142,9 @@ func (o logObserver) Finish(ctx context.Context, e Event) {
 	}
 	if e.Code != "" {
 		attrs = append(attrs, slog.String("code", string(e.Code)))
+	}
+	if e.Replayed {
+		attrs = append(attrs, slog.Bool("replayed", true))
 	}
 	if e.Limit != 0 {
 		attrs = append(attrs, slog.String("limit", e.Limit.String()))

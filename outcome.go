@@ -126,6 +126,8 @@ func (c *Call) executed(e Executed) Executed {
 func (a *App) completeFailure(call *Call, failure *Error) *Error {
 	f := *failure.completed(a.errorOptions())
 	switch {
+	case call.once != nil && call.once.told: // it says what became of another call
+		f.Executed = call.executed(f.Executed)
 	case !call.ran:
 		f.Executed = call.executed(ExecutedNo)
 	case f.Executed == "":

@@ -52,6 +52,9 @@ type Principal struct {
 	// Tenant is the customer the caller belongs to. The empty tenant is a
 	// tenant of its own and never means all of them.
 	Tenant string
+	// Client is the program that the credential was given to, such as the client
+	// id of OAuth. It is no part of the key. Empty: the credential names none.
+	Client string
 	// Permissions are what the principal holds where the application has no
 	// Policy of its own; a Policy may use or ignore them.
 	Permissions []string

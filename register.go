@@ -26,6 +26,7 @@ type entry struct {
 	maxResult      int
 	deadline       time.Duration
 	rate           bucket.Limit // the capability's own
+	hash           Digest       // of the contract
 }
 
 // kept notes that an output was what the contract promised.
@@ -122,7 +123,7 @@ func (a *App) entryOf(public AnyContract) (e *entry, fault string) {
 		maxInput:  orDefault(spec.MaxInput, a.options.MaxInput),
 		maxResult: orDefault(spec.MaxResult, a.options.MaxResult),
 		deadline:  orDefault(spec.Deadline, a.options.Deadline),
-		rate:      rate,
+		rate:      rate, hash: core.hash(),
 	}, ""
 }
 

@@ -15,8 +15,9 @@ type Request struct {
 	// Mode asks for less than the run may do without asking; a looser one than
 	// the run's has no effect. Zero: the run's.
 	Mode Mode
-	// IdempotencyKey is the key that the client chose. Applications without a
-	// record of keyed calls refuse it on everything but reads.
+	// IdempotencyKey is the key that the client chose, 1 to 255 visible ASCII
+	// characters: what has been done under it is not done again, see
+	// [Options.Ledger]. Reads pay no heed to it. Empty: none.
 	IdempotencyKey string
 	// Trace is the trace context that the request carries, for observers. A
 	// half of more than 512 bytes is dropped. Zero: none.
@@ -47,6 +48,9 @@ type Result struct {
 	HasText bool
 	// Content is what the capability's WithContent gave.
 	Content []Content
+	// Replayed says that nothing ran: this is the result of an earlier call with
+	// the same idempotency key.
+	Replayed bool
 }
 
 // Invoke makes one call from JSON text, for surfaces. Ctx must come from
@@ -117,6 +121,15 @@ func WithMode(m Mode) CallOption {
 // who are asked about it.
 func WithReason(reason string) CallOption {
 	return callOption(func(r *Request) { r.Reason = reason })
+}
+
+// WithIdempotencyKey makes a call happen once, however often it is repeated with
+// the same key and input; see [Request.IdempotencyKey]. A repetition gets the
+// result of the first call, as its JSON form tells it: what a type keeps out of
+// that is not there. Keys that a handler gives are apart from those of its
+// callers, and from those of other capabilities' handlers.
+func WithIdempotencyKey(key string) CallOption {
+	return callOption(func(r *Request) { r.IdempotencyKey = key })
 }
 
 func withOptions(r Request, options []CallOption) Request {

@@ -41,6 +41,10 @@ type Spec struct {
 	// Scopes are what a credential that is limited to scopes must carry, all
 	// of them. Empty: none.
 	Scopes []string
+	// Revision is any text that changes when the capability begins to mean
+	// something else while the rest of its contract stays: what was recorded or
+	// allowed before then holds no longer. Empty: a revision like any other.
+	Revision string
 	// Idempotent says that calling twice with one input does no more than
 	// calling once. It is a hint that agents are shown.
 	Idempotent bool

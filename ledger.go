@@ -1,0 +1,101 @@
+package ambit
+
+import (
+	"context"
+	"time"
+)
+
+// Ledger records what must happen once, so that repeating a call answers it and
+// does not make it again. It is the one thing that the pipeline asks of a store.
+// Implementations: trust/idempotency in memory; databases in their own packages.
+//
+// A call that must happen once makes a claim before its handler starts and
+// settles it afterwards. Everything that one call takes is in one [Claim], so
+// that an implementation can take it in one transaction with one winner; that is
+// also why there is one Ledger and not an interface for every kind of record. A
+// Claim names the client's key today. What will be claimed beside it (a person's
+// approval, which is found by [Binding.Operation], and the intent that an audit
+// record needs) becomes a field of Claim, and what stands in the way of it a
+// field of [Record]; the methods stay as they are, and so do those who call
+// them.
+//
+// The pipeline decides, the Ledger remembers: who may call, whether a record
+// belongs to the same call, and what a caller is told are not its business. It
+// never sees a key, an input or an outcome in clear. Times are the Ledger's own,
+// those of its database for instance, so that instances whose clocks differ
+// agree.
+//
+// Methods are safe for concurrent use, also by several processes where the
+// records are shared. They return when ctx ends; the pipeline gives them five
+// seconds. An error refuses the call as CodeUnavailable before anything has
+// happened, and its text is logged; an [*Error] of a valid code is the answer
+// itself. After an error of Claim the pipeline releases the claim, because
+// nobody can tell whether it was made.
+type Ledger interface {
+	// Find returns the record that stands in the way of a claim, and changes
+	// nothing. Attempt and Lease of the claim are not set.
+	Find(ctx context.Context, c Claim) (Record, error)
+	// Claim takes all that the claim names, or nothing: then the record that
+	// stands in the way is returned. RecordFree says that the claim was made.
+	// It is a transaction of its own, done when Claim returns: were it part of
+	// the application's, a second call could not see it.
+	Claim(ctx context.Context, c Claim) (Record, error)
+	// Finish keeps the outcome of a claim that Claim made, found by its
+	// Attempt, even where the lease has lapsed in the meantime. Where ctx
+	// carries a transaction of the application on the same database, the
+	// outcome may join it, so that both are there or neither is. An
+	// implementation that cannot keep so many bytes keeps that the call has
+	// ended, and no outcome. Finishing a claim that is not there is an error.
+	Finish(ctx context.Context, c Claim, outcome []byte) error
+	// Release gives back what Claim took, found by its Attempt: nothing has
+	// happened. It does nothing where the claim is not there or was finished.
+	Release(ctx context.Context, c Claim) error
+}
+
+// Claim is what one call takes before its handler starts.
+type Claim struct {
+	// Attempt tells this claim from every other, those for the same key
+	// included. It is random.
+	Attempt Attempt
+	// Key is the name of the record of a key that the client chose. Principals
+	// share no names, so that nobody can come upon, or occupy, the key of
+	// somebody else; neither do clients and handlers that give keys.
+	Key Digest
+	// Binding is the call that the claim is for.
+	Binding Binding
+	// Lease is how long the call may take. A claim that is neither finished nor
+	// released by then was lost with its process: its record is
+	// RecordUnknown.
+	Lease time.Duration
+}
+
+// Attempt identifies one claim.
+type Attempt [16]byte
+
+// RecordState is how far the call of a [Record] has come.
+type RecordState uint8
+
+// The states of a record.
+const (
+	// RecordFree is the state of a key that nothing is recorded under.
+	RecordFree RecordState = iota
+	// RecordRunning is a claim within its lease.
+	RecordRunning
+	// RecordUnknown is a claim whose lease has lapsed: nobody can tell whether
+	// its call took effect.
+	RecordUnknown
+	// RecordFinished is a claim whose call has ended.
+	RecordFinished
+)
+
+// Record is what a [Ledger] holds under a key until it forgets it, a day after
+// the claim unless it is told otherwise.
+type Record struct {
+	// State is how far the call has come.
+	State RecordState
+	// Operation is [Binding.Operation] of the claim that made the record.
+	Operation Digest
+	// Outcome is what Finish was given. Nil: it was too large to keep. It must
+	// not be changed.
+	Outcome []byte
+}

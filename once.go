@@ -1,0 +1,210 @@
+package ambit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+const (
+	// maxIdempotencyKey is how many bytes a key may have.
+	maxIdempotencyKey = 255
+	// ledgerPatience is how long a call waits for its ledger.
+	ledgerPatience = 5 * time.Second
+	// leaseMargin is how much longer than the deadline of its handler a claim
+	// holds: handlers end late, and outcomes take time to store.
+	leaseMargin = time.Minute
+	// repeatAfter is when to ask again for a call that is still running.
+	repeatAfter = time.Second
+)
+
+// once is what a call needs that must happen once: one with an idempotency key
+// that does more than read.
+type once struct {
+	key       string
+	claim     Claim
+	operation Digest // of the claim's binding
+	claimed   bool   // the claim may have been made, and has to be settled
+	record    Record // of an earlier call with the same binding
+	told      bool   // the failure says what became of that one
+}
+
+// IdempotencyKey returns the key that makes this call happen once; "" where it
+// has none, and for reads, which pay no heed to keys. A handler can pass it to
+// another service that understands it.
+func (c *Call) IdempotencyKey() string {
+	if c == nil || c.once == nil {
+		return ""
+	}
+	return c.once.key
+}
+
+// replayed reports whether the answer is that of an earlier call.
+func (c *Call) replayed() bool { return c.once != nil && c.once.record.State == RecordFinished }
+
+// keyed reports whether the call has to happen once.
+func (in *invocation) keyed() bool {
+	return in.IdempotencyKey != "" && in.entry.contract.spec.Effect != Read
+}
+
+// lookUp is step 6: a call that was made before is answered from its record.
+// Nothing is claimed yet.
+func (a *App) lookUp(call *Call, in *invocation) *Error {
+	if !in.keyed() {
+		return nil
+	}
+	if failure := a.keyFault(call, in.IdempotencyKey); failure != nil {
+		return failure
+	}
+	run, o := call.run, call.once
+	scope := ""
+	if call.parent != nil {
+		scope = call.parent.Capability()
+	}
+	who := run.identity.ceiling
+	o.key = in.IdempotencyKey
+	o.claim.Key = digestOf("ambit/key/1", run.key, scope, o.key)
+	o.claim.Binding.Tenant, o.claim.Binding.Principal, o.claim.Binding.Client = who.Tenant, run.key, who.Client
+	o.operation = o.claim.Binding.Operation()
+	record, failure := a.askLedger(call, a.options.Ledger.Find)
+	if failure != nil {
+		return failure
+	}
+	return o.judge(record)
+}
+
+// keyFault refuses a key that nothing can be promised for.
+func (a *App) keyFault(call *Call, key string) *Error {
+	switch {
+	case a.options.Ledger == nil:
+		return &Error{
+			Code: CodeInvalidInput, Message: "This application keeps no record of keyed calls, so it cannot promise that this one runs once.",
+			Hint: "Send the call without an idempotency key.",
+		}
+	case !validKey(key):
+		return &Error{
+			Code: CodeInvalidInput, Message: fmt.Sprintf("The idempotency key is not 1 to %d visible ASCII characters.", maxIdempotencyKey),
+			Hint: "Use a random key, such as a UUID, for each new call.",
+		}
+	case call.run.who().Anonymous():
+		return &Error{
+			Code: CodeInvalidInput, Message: "An idempotency key needs a credential: callers who show none cannot be told apart.",
+			Hint: "Send the call with a credential, or without an idempotency key.",
+		}
+	}
+	return nil
+}
+
+func validKey(key string) bool {
+	for i := range len(key) {
+		if key[i] <= ' ' || key[i] > '~' {
+			return false
+		}
+	}
+	return key != "" && len(key) <= maxIdempotencyKey
+}
+
+// judge says what a record means for a call that would make the claim. A record
+// of another call says nothing about that one.
+func (o *once) judge(r Record) *Error {
+	switch {
+	case r.State == RecordFree:
+		return nil
+	case r.Operation != o.operation:
+		return &Error{
+			Code: CodeConflict, Message: "This idempotency key stands for another call.",
+			Hint: "A key is for one call and its repetitions, which are the same to the letter. Use a new key for a new call.",
+		}
+	case r.State == RecordRunning:
+		o.told = true
+		return &Error{
+			Code: CodeConflict, Message: "The call with this idempotency key is still running.",
+			Hint: "Repeat the call with the same key to get its answer.", RetryAfter: repeatAfter, Executed: ExecutedUnknown,
+		}
+	case r.State == RecordUnknown:
+		o.told = true
+		return &Error{
+			Code: CodeConflict, Message: "The call with this idempotency key was interrupted, and nobody can tell whether it took effect.",
+			Hint: "Find out what it did before you make the call again, with a new key.", Executed: ExecutedUnknown,
+		}
+	case r.State == RecordFinished:
+		o.record = r
+		return nil
+	}
+	return &Error{Code: CodeUnavailable, cause: fmt.Errorf("the ledger returned a record in the state %d, which is none", r.State)}
+}
+
+// claim is the part of step 9 after which the call is the one that runs, or
+// there is an earlier one after all.
+func (a *App) claim(call *Call) *Error {
+	o := call.once
+	_, _ = rand.Read(o.claim.Attempt[:]) // crypto/rand.Read never fails (Go 1.24)
+	o.claim.Lease = call.entry.deadline + leaseMargin
+	o.claimed = true
+	record, failure := a.askLedger(call, a.options.Ledger.Claim)
+	if failure != nil {
+		return failure
+	}
+	if record.State != RecordFree {
+		o.claimed = false
+		return o.judge(record)
+	}
+	if ended := call.ctx.Err(); ended != nil {
+		return contextError(ended)
+	}
+	return nil
+}
+
+// askLedger asks for a record while nothing has happened yet.
+func (a *App) askLedger(call *Call, ask func(context.Context, Claim) (Record, error)) (record Record, failure *Error) {
+	err := a.withLedger(call, &call.ctx, func(ctx context.Context) (err error) {
+		record, err = ask(ctx, call.once.claim)
+		return err
+	})
+	if err == nil {
+		return record, nil
+	}
+	if ended := call.ctx.Err(); ended != nil {
+		return Record{}, contextError(ended)
+	}
+	if e, ok := errors.AsType[*Error](err); ok && e != nil && e.Code.Valid() {
+		return Record{}, e
+	}
+	return Record{}, &Error{Code: CodeUnavailable, cause: fmt.Errorf("ledger: %w", err)}
+}
+
+// settle is the part of step 12 that ends a claim: by its outcome, or as if it
+// had not been where the effect surely did not take place. It goes on when the
+// caller has gone. Where it fails the record stays a claim, so that no
+// repetition runs; the caller is told the truth all the same.
+func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error) {
+	if !call.once.claimed {
+		return
+	}
+	claim := call.once.claim
+	err := a.withLedger(call, context.WithoutCancel(call.ctx.parent), func(ctx context.Context) error {
+		if !call.ran || failure != nil && failure.Executed == ExecutedNo {
+			return a.options.Ledger.Release(ctx, claim)
+		}
+		return a.options.Ledger.Finish(ctx, claim, a.sealOutcome(call, in, result, failure))
+	})
+	if err != nil {
+		a.logger.ErrorContext(call.ctx.parent, "the outcome of a keyed call was not recorded: its key answers conflict until it expires",
+			slog.String("capability", call.Capability()), slog.String("call", call.id.String()), slog.Any("cause", err))
+	}
+}
+
+// withLedger bounds and contains what a ledger does.
+func (a *App) withLedger(call *Call, ctx context.Context, do func(context.Context) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, ledgerPatience)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			err = a.panicked(call.ctx.parent, call.Capability(), v)
+		}
+	}()
+	return do(ctx)
+}

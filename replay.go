@@ -1,0 +1,114 @@
+package ambit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// kept is the outcome of a call as a ledger keeps it, sealed.
+type kept struct {
+	Output  json.RawMessage `json:"output,omitempty"`
+	Text    *string         `json:"text,omitempty"` // nil: none of its own
+	Content []Content       `json:"content,omitempty"`
+	Failure *wireError      `json:"failure,omitempty"`
+}
+
+// sealOutcome returns what there is to repeat of a call that has ended. The
+// forms for models are kept too, whether this caller wanted them or not: the
+// next one may, and what they are made of is not all in the output's JSON.
+func (a *App) sealOutcome(call *Call, in *invocation, result *Result, failure *Error) []byte {
+	var k kept
+	if failure != nil {
+		k.Failure = failure.wire()
+		return a.sealed(call, k)
+	}
+	k.Output = result.Output
+	if in.typed {
+		k.Output, _ = in.frame.appendOutput(in.entry.contract.out, nil) // it was checked
+	}
+	text, has := result.Text, result.HasText
+	k.Content = result.Content
+	if !in.WantText {
+		text, has = in.frame.text()
+		k.Content = in.frame.content()
+	}
+	if has {
+		k.Text = &text
+	}
+	return a.sealed(call, k)
+}
+
+func (a *App) sealed(call *Call, k kept) []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // the output is repeated to the byte
+	if err := encoder.Encode(k); err != nil {
+		return nil
+	}
+	return a.outcomes.Seal(nil, nil, text.Bytes(), call.once.bound())
+}
+
+// bound ties a sealed outcome to its record, so that it opens nowhere else.
+func (o *once) bound() []byte {
+	return slices.Concat([]byte("outcome"), o.claim.Key[:], o.operation[:])
+}
+
+// open returns the outcome in a record, if it was kept and is for this call.
+func (a *App) open(call *Call) (k kept, ok bool) {
+	text, err := a.outcomes.Open(nil, nil, call.once.record.Outcome, call.once.bound())
+	if err != nil {
+		return kept{}, false
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber() // details keep their digits
+	err = decoder.Decode(&k)
+	return k, err == nil
+}
+
+// replay answers a call with the outcome of the earlier one. It passes step 11
+// again: schema and size are those of now.
+func (a *App) replay(call *Call, in *invocation) (Result, *Error) {
+	e := in.entry
+	call.once.told = true
+	k, ok := a.open(call)
+	switch {
+	case !ok:
+		return Result{}, &Error{
+			Code: CodeConflict, Message: "The call with this idempotency key has ended, and its answer was not kept.",
+			Hint: "Find out what it did before you make the call again, with a new key.", Executed: ExecutedUnknown,
+		}
+	case k.Failure != nil:
+		failure := k.Failure.error()
+		failure.replayed = true
+		return Result{}, failure
+	case in.typed:
+		if faults := in.frame.restore(e.contract.out, k.Output); len(faults) > 0 {
+			return Result{}, a.unreadable(call, faults)
+		}
+		return Result{Capability: e.public, Replayed: true}, nil
+	}
+	if faults := e.contract.out.Check(k.Output, 0); len(faults) > 0 {
+		return Result{}, a.unreadable(call, faults)
+	}
+	result := Result{Capability: e.public, Buffer: append(in.Into, k.Output...), Replayed: true}
+	result.Output = result.Buffer[len(in.Into):]
+	if in.WantText {
+		result.Content = k.Content
+		if k.Text != nil {
+			result.Text, result.HasText = *k.Text, true
+		}
+	}
+	return a.measure(call, in, result)
+}
+
+// unreadable refuses an output that passed the check when it was made and does
+// not when it is read: its type's two methods disagree about the JSON form.
+func (a *App) unreadable(call *Call, faults []Fault) *Error {
+	return &Error{
+		Code: CodeInvalidOutput, Executed: call.executed(ExecutedYes),
+		cause: errors.Join(fmt.Errorf("a recorded output of %s cannot be repeated: %s %s", call.Capability(), faults[0].Pointer, faults[0].Message)),
+	}
+}
