@@ -311,6 +311,20 @@ func TestStreamArrivesAtOnce(t *testing.T) {
 	}
 }
 
+// TestPanicsOutsideOfCalls shows that a panic of the application in a listing is
+// an error response, and that the server goes on.
+func TestPanicsOutsideOfCalls(t *testing.T) {
+	t.Parallel()
+	policy := ambit.PolicyFunc(func(context.Context, *ambit.Principal, string) (bool, error) { panic("secret of the server") })
+	server := newServer(t, fixture(ambit.Options{Policy: policy}), withPeople())
+	for _, method := range []string{"tools/list", "tools/call"} {
+		answer := sent(server, asked(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"name":"notes_create"}}`, "Authorization: Test guest"))
+		if !strings.HasPrefix(answer, "200\n") || strings.Contains(answer, "secret") || !strings.Contains(answer, "rror") {
+			t.Errorf("%s: want an error that tells nothing, got:\n%s", method, answer)
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := mcp.New(fixture(ambit.Options{}), mcp.Options{MinProtocol: "2024-11-05"}); err == nil {

@@ -93,6 +93,13 @@ func (s *Session) cancel(id []byte) {
 	}
 }
 
+// canceled reports whether the client wants to hear no more of a request.
+func (s *Session) canceled(f *flight) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return f.canceled
+}
+
 func (s *Session) agree(r revision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

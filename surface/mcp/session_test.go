@@ -227,3 +227,33 @@ func TestT30_CancellationStaysInItsSession(t *testing.T) {
 		t.Errorf("want the answer of a call whose context ended, got %s", got)
 	}
 }
+
+// TestT30_SilenceAfterCancellation shows that a canceled call tells no more.
+func TestT30_SilenceAfterCancellation(t *testing.T) {
+	t.Parallel()
+	app := ambit.New(ambit.Options{Name: "tells"})
+	entered := make(chan struct{})
+	app.Add(ambit.Define(spec("tell", ambit.Read, ambit.Public), func(ctx context.Context, _ ambit.Empty) (string, error) {
+		call := ambit.FromContext(ctx)
+		call.Progress(1, 2, "")
+		close(entered)
+		<-ctx.Done()
+		call.Progress(2, 2, "")
+		call.Run().Log(slog.LevelError, "too late")
+		return "", ctx.Err()
+	}))
+	session, sink := newSession(t, app, mcp.Options{})
+	answer := make(chan []byte, 1)
+	go func() {
+		answer <- session.Handle(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tell","_meta":{"progressToken":1}}}`))
+	}()
+	<-entered
+	session.Handle(t.Context(), []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
+	if got := <-answer; got != nil {
+		t.Errorf("want no response, got %s", got)
+	}
+	want := []string{`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1,"total":2}}`}
+	if diff := cmp.Diff(want, sink.take()); diff != "" {
+		t.Errorf("what was told (-want +got):\n%s", diff)
+	}
+}

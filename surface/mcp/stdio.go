@@ -25,8 +25,9 @@ const maxFlights = 32
 //
 // It returns nil at the end of in, once every call under way has been answered.
 // When ctx ends it cancels the calls, waits for them, closes in where that can
-// be closed (nothing else ends a read under way) and returns the context's
-// error. It returns an error when a stream fails, too.
+// be closed and returns the context's error. It returns an error when a stream
+// fails, too. Nothing else ends a read under way: of an input that cannot be
+// closed, one goroutine waits for the next byte.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, principal *ambit.Principal) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -98,6 +98,13 @@ func (t *turn) one(x *exchange, i int) {
 	}
 	before := len(x.out)
 	x.ctx = f.ctx
+	if x.notify != nil {
+		x.notify = func(message []byte) {
+			if !t.session.canceled(f) {
+				t.session.notify(message)
+			}
+		}
+	}
 	x.respond(m)
 	if t.session.land(m, f) {
 		x.out = x.out[:before]

@@ -1,0 +1,43 @@
+//go:build !race
+
+package mcp_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+)
+
+// discard is the least that a handler can write to.
+type discard http.Header
+
+func (d discard) Header() http.Header { return http.Header(d) }
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+func (discard) WriteHeader(int) {}
+
+// TestAllocsOfACall bounds what a call costs from the handler's start to its
+// end. The race detector makes pools forget, so that this runs without it.
+func TestAllocsOfACall(t *testing.T) {
+	server := newServer(t, fixture(unlimited()), withPeople())
+	r := asked(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"notes_search","arguments":{"query":"roadmap","limit":5},"_meta":{META}}}`,
+		"Authorization: Test reader", "modern tools/call notes_search")
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := bytes.NewReader(text)
+	body, w := io.NopCloser(input), discard{}
+	const most = 20
+	got := testing.AllocsPerRun(200, func() {
+		_, _ = input.Seek(0, io.SeekStart)
+		r.Body = body
+		clear(w)
+		server.ServeHTTP(w, r)
+	})
+	if got > most {
+		t.Errorf("allocations of a call: want at most %d, got %v", most, got)
+	}
+}
