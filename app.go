@@ -133,6 +133,7 @@ type App struct {
 	mu          sync.Mutex // guards registration
 	frozen      atomic.Bool
 	freeze      error // what Freeze found; set before frozen
+	notices     []string
 	entries     []*entry
 	byName      map[string]*entry
 	byTool      map[string]*entry
@@ -272,6 +273,7 @@ func (a *App) check() error {
 			forms[s.Form()] = true
 		}
 	}
+	faults = append(faults, a.ready()...)
 	if slices.Contains(a.observers, nil) {
 		faults = append(faults, errors.New("ambit: Options.Observers holds nil: leave it out"))
 	}

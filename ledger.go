@@ -31,6 +31,13 @@ import (
 // happened, and its text is logged; an [*Error] of a valid code is the answer
 // itself. After an error of Claim the pipeline releases the claim, because
 // nobody can tell whether it was made.
+//
+// A Ledger that also has the method
+//
+//	Ready() (notice string, err error)
+//
+// is asked once, by [App.Freeze]: an error keeps the application from starting,
+// and the notice is among [App.Notices].
 type Ledger interface {
 	// Find returns the record that stands in the way of a claim, and changes
 	// nothing. Attempt and Lease of the claim are not set.

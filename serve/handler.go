@@ -14,7 +14,8 @@ import (
 // Handler returns an application as one handler: the JSON API, MCP where some
 // capability is exposed on it, and 404 for every other path. It freezes the
 // application and fails where application or options cannot work, or where MCP
-// and something of the API have one path. Limits, TLS and Ready are not its
+// and something of the API have one path. It logs what the operator should know
+// at the start, see [ambit.App.Notices]. Limits, TLS and Ready are not its
 // concern: they belong to [ListenAndServe].
 func Handler(app *ambit.App, o Options) (http.Handler, error) {
 	api, err := httpapi.New(app, httpapi.Options{Trust: o.Trust, Prefix: o.prefix()})
@@ -32,6 +33,9 @@ func Handler(app *ambit.App, o Options) (http.Handler, error) {
 			return nil, err
 		}
 		handler = &split{path: path, mcp: endpoint, api: api}
+	}
+	for _, notice := range app.Notices() {
+		app.Logger().Warn(notice)
 	}
 	if o.Wrap == nil {
 		return handler, nil

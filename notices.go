@@ -1,0 +1,38 @@
+package ambit
+
+import (
+	"fmt"
+	"slices"
+)
+
+// readier is what a part of the application may also be that has something to
+// check or to say before the application is served.
+type readier interface {
+	// Ready returns what the operator should know, one sentence without a full
+	// stop or nothing, and why the part cannot work.
+	Ready() (notice string, err error)
+}
+
+// Notices returns what the operator should know before the application is
+// served, such as that its ledger keeps nothing when the process ends: whoever
+// serves it logs them. It freezes the application.
+func (a *App) Notices() []string {
+	_ = a.Freeze()
+	return slices.Clone(a.notices)
+}
+
+// ready asks the parts for their notices and faults.
+func (a *App) ready() (faults []error) {
+	part, ok := a.options.Ledger.(readier)
+	if !ok {
+		return nil
+	}
+	notice, err := part.Ready()
+	if err != nil {
+		faults = append(faults, fmt.Errorf("ambit: Options.Ledger: %w", err))
+	}
+	if notice != "" {
+		a.notices = append(a.notices, notice)
+	}
+	return faults
+}
