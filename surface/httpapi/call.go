@@ -52,10 +52,17 @@ func (x *exchange) call(path string) {
 		return
 	}
 	b.out = append(result.Buffer, successEnd)
+	if result.Replayed {
+		x.replayed()
+	}
 	if !x.send(http.StatusOK, b.out) {
 		b.out = nil // HTTP/2 may still hold it
 	}
 }
+
+// replayed says that the answer is that of an earlier call with the same
+// Idempotency-Key.
+func (x *exchange) replayed() { x.w.Header()["Idempotency-Replayed"] = []string{"true"} }
 
 // request reads the call from the headers.
 func (x *exchange) request(at route) (request ambit.Request, refused *ambit.Error) {
@@ -71,6 +78,9 @@ func (x *exchange) request(at route) (request ambit.Request, refused *ambit.Erro
 	}
 	if request.IdempotencyKey, refused = x.single("Idempotency-Key"); refused != nil {
 		return request, refused
+	}
+	if request.IdempotencyKey == "" && len(x.r.Header["Idempotency-Key"]) > 0 {
+		return request, ambit.Errorf(ambit.CodeInvalidInput, "The idempotency key is empty.").WithHint("Send one, such as a random UUID, or leave the header out.")
 	}
 	mode, refused := x.single("Ambit-Mode")
 	if refused != nil {

@@ -93,6 +93,9 @@ func (x *exchange) fail(e *ambit.Error) {
 	if e.Code == ambit.CodeUnauthenticated {
 		x.guard.Challenge(header, x.r)
 	}
+	if e.Replayed() {
+		x.replayed()
+	}
 	if e.RetryAfter > 0 {
 		seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
 		header["Retry-After"] = []string{strconv.FormatInt(seconds, 10)}

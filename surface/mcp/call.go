@@ -33,7 +33,7 @@ func (x *exchange) callTool(m *message) *rpcError {
 	if refused := x.addBeside(&request, &p.meta); refused != nil {
 		return x.fault(m, refused)
 	}
-	if x.notify != nil && p.meta.progressToken != nil {
+	if x.listener != nil && p.meta.progressToken != nil {
 		request.Progress = x.progress(p.meta.progressToken)
 	}
 	ctx, run := x.run(x.log(m))
@@ -63,8 +63,19 @@ func (x *exchange) callTool(m *message) *rpcError {
 		x.scratch = result.Buffer
 	}
 	x.content(&result)
-	x.end()
+	x.endTool(&result)
 	return nil
+}
+
+// endTool ends the result of a tool, and says whether it is that of an earlier
+// call.
+func (x *exchange) endTool(result *ambit.Result) {
+	if !result.Replayed {
+		x.end()
+		return
+	}
+	x.openMeta()
+	x.out = append(x.out, `"`+keyReplayed+`":true}}}`...)
 }
 
 // batchable refuses a tool of more than write within a batch (rule T30). Those
@@ -97,7 +108,7 @@ func (x *exchange) failed(ctx context.Context, run *ambit.Run, m *message, name 
 // From 2026-07-28 on each request says so. Before, a session remembers the level
 // that was set; without one the server chooses, and takes info.
 func (x *exchange) log(m *message) func(slog.Level, string) {
-	if x.notify == nil || x.revision.modern() && !m.params.meta.logLevel.set {
+	if x.listener == nil || x.revision.modern() && !m.params.meta.logLevel.set {
 		return nil
 	}
 	least := levelInfo
@@ -109,7 +120,7 @@ func (x *exchange) log(m *message) func(slog.Level, string) {
 	}
 	return func(l slog.Level, text string) {
 		if said := levelFrom(l); said >= least {
-			x.notify(appendLog(nil, said, text))
+			x.listener.notify(appendLog(nil, said, text))
 		}
 	}
 }

@@ -17,11 +17,11 @@ type exchange struct {
 	*buffers
 	ctx       context.Context
 	principal *ambit.Principal
-	request   string       // the request's id, for records
-	revision  revision     // what the message speaks
-	header    http.Header  // what the message came with; nil but over HTTP
-	session   *Session     // nil over HTTP
-	notify    func([]byte) // sends a notification; nil: there is no way to
+	request   string      // the request's id, for records
+	revision  revision    // what the message speaks
+	header    http.Header // what the message came with; nil but over HTTP
+	session   *Session    // nil over HTTP
+	listener  listener    // nil: there is no way to send notifications
 	batched   bool
 	busy      bool // no call may be made
 	http      bool // the caller can be answered by HTTP's own means
@@ -29,6 +29,10 @@ type exchange struct {
 	status  int          // HTTP status of the response
 	refused *ambit.Error // what HTTP says beside the response: who the caller is, or may do, is not enough
 }
+
+// listener takes what the server says while a message is being answered: one
+// notification at a time, which it must not keep. It is safe for concurrent use.
+type listener interface{ notify(message []byte) }
 
 // respond appends the response to a message to x.out: nothing where none is due.
 func (x *exchange) respond(m *message) {
@@ -174,6 +178,16 @@ func (x *exchange) end() {
 		x.out = append(append(x.out, x.hello.meta...), '}')
 	}
 	x.out = append(x.out, "}}"...)
+}
+
+// openMeta begins the _meta at the end of a result that has something to say
+// there.
+func (x *exchange) openMeta() {
+	if x.revision.modern() {
+		x.out = append(append(x.out, x.hello.meta...), ',')
+	} else {
+		x.out = append(x.out, `,"_meta":{`...)
+	}
 }
 
 // run begins the run that a message is answered in.

@@ -16,10 +16,9 @@ func (x *exchange) fault(m *message, e *ambit.Error) *rpcError {
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
 	x.out = strictjson.AppendString(x.out, object)
 	x.out = append(x.out, `}],"isError":true`...)
-	if x.revision.modern() {
-		x.out = append(append(x.out, x.hello.meta...), ',')
-	} else {
-		x.out = append(x.out, `,"_meta":{`...)
+	x.openMeta()
+	if e.Replayed() {
+		x.out = append(x.out, `"`+keyReplayed+`":true,`...)
 	}
 	x.out = append(x.out, `"`+keyError+`":`...)
 	x.out = append(x.out, object...)

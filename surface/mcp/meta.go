@@ -21,6 +21,7 @@ const (
 	keyReason         = "dev.ambit/reason"
 	keyIdempotencyKey = "dev.ambit/idempotency-key"
 	keyConfirmation   = "dev.ambit/confirmation"
+	keyReplayed       = "dev.ambit/replayed"
 	keyError          = "dev.ambit/error"
 	keyName           = "dev.ambit/name"
 	keyEffect         = "dev.ambit/effect"
