@@ -55,7 +55,7 @@ func parseBatch(text []byte, r revision) ([]message, *rpcError) {
 // as an array, or nothing where none is due. Each message is judged, counted and
 // answered as if it had come alone.
 func (x *exchange) respondBatch(n int, each func(i int)) {
-	x.batched, x.notify = true, nil
+	x.batched, x.listener = true, nil
 	start := len(x.out)
 	x.out = append(x.out, '[')
 	for i := range n {

@@ -21,6 +21,7 @@ import (
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/surface/mcp"
 	"github.com/ambit-dev/ambit/trust"
+	"github.com/ambit-dev/ambit/trust/idempotency"
 )
 
 var update = flag.Bool("update", false, "write the answers that came into testdata")
@@ -29,7 +30,8 @@ var update = flag.Bool("update", false, "write the answers that came into testda
 // answers. An archive holds pairs of "NAME: request" and "NAME: answer"; its
 // comment says what they have in common. Files whose name begins with "open"
 // are for a server without authenticators, those with "min" for one that serves
-// nothing older than 2025-11-25.
+// nothing older than 2025-11-25, those with "keyed" for an application that keeps
+// a record of idempotency keys.
 func TestExchanges(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/exchanges/*.txtar")
@@ -40,14 +42,17 @@ func TestExchanges(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			var o ambit.Options
 			options := withPeople()
 			switch {
 			case strings.HasPrefix(name, "open"):
 				options = mcp.Options{Trust: trust.Options{AllowUnauthenticated: true}}
 			case strings.HasPrefix(name, "min"):
 				options.MinProtocol = "2025-11-25"
+			case strings.HasPrefix(name, "keyed"):
+				o.Ledger = idempotency.NewMemory(idempotency.Options{})
 			}
-			exchange(t, file, newServer(t, fixture(ambit.Options{}), options))
+			exchange(t, file, newServer(t, fixture(o), options))
 		})
 	}
 }

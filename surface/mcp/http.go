@@ -11,13 +11,16 @@ import (
 	"github.com/ambit-dev/ambit/trust"
 )
 
-// post is one HTTP request and its answer.
+// post is one HTTP request and its answer. What it is made of is in one
+// allocation.
 type post struct {
 	*Server
 	w        http.ResponseWriter
 	r        *http.Request
 	id       string
 	identity *trust.Identity
+	exchange exchange
+	stream   stream
 }
 
 // ServeHTTP answers one request to the endpoint, whatever its path is. It is
@@ -39,12 +42,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !p.method() {
 		return
 	}
-	stream, refused := p.negotiate()
+	takesStream, refused := p.negotiate()
 	if refused != nil {
 		p.refuse(refused)
 		return
 	}
-	p.post(stream)
+	p.post(takesStream)
 }
 
 // withoutCookies returns the request as it is without cookies: a browser adds
@@ -115,13 +118,14 @@ func (p *post) post(takesStream bool) {
 		p.refuse(refused)
 		return
 	}
-	x := &exchange{
+	x := &p.exchange
+	*x = exchange{
 		Server: p.Server, buffers: b, ctx: p.r.Context(), principal: p.identity.Principal,
 		request: p.id, header: p.r.Header, http: true,
 	}
-	s := stream{post: p}
+	p.stream.post = p
 	if takesStream {
-		x.notify = s.notify
+		x.listener = &p.stream
 	}
 	if !p.answer(x) {
 		return
@@ -129,7 +133,7 @@ func (p *post) post(takesStream bool) {
 	if x.refused != nil {
 		p.challenge(x.refused)
 	}
-	if !s.finish(x.out, x.status) {
+	if !p.stream.finish(x.out, x.status) {
 		b.out = nil // HTTP/2 may still hold it
 	}
 }

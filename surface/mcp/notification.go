@@ -18,7 +18,7 @@ func (x *exchange) progress(token []byte) func(ambit.Progress) {
 			return
 		}
 		last = p.Done
-		x.notify(appendProgress(nil, token, p))
+		x.listener.notify(appendProgress(nil, token, p))
 	}
 }
 

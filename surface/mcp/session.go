@@ -13,7 +13,7 @@ import (
 type Session struct {
 	server    *Server
 	principal *ambit.Principal
-	notify    func([]byte)
+	say       func([]byte) // nil: nobody listens
 
 	mu       sync.Mutex
 	revision revision
@@ -40,7 +40,7 @@ func (s *Server) NewSession(principal *ambit.Principal, notify func(message []by
 		flights: map[string]*flight{},
 	}
 	if notify != nil {
-		session.notify = func(message []byte) { notify(appendLine(nil, message)) }
+		session.say = func(message []byte) { notify(appendLine(nil, message)) }
 	}
 	return session
 }
@@ -90,6 +90,19 @@ func (s *Session) cancel(id []byte) {
 	if f := s.flights[sameID(id)]; f != nil {
 		f.canceled = true
 		f.cancel()
+	}
+}
+
+// audience hears what is said about one request, until the client has canceled
+// it.
+type audience struct {
+	session *Session
+	flight  *flight
+}
+
+func (a audience) notify(message []byte) {
+	if !a.session.canceled(a.flight) {
+		a.session.say(message)
 	}
 }
 

@@ -75,7 +75,7 @@ func (t *turn) answer() []byte {
 	defer s.server.put(b)
 	x := &exchange{
 		Server: s.server, buffers: b, principal: s.principal, revision: t.revision,
-		session: s, notify: s.notify, busy: t.busy,
+		session: s, busy: t.busy,
 	}
 	if t.array {
 		x.respondBatch(len(t.messages), func(i int) { t.one(x, i) })
@@ -98,12 +98,8 @@ func (t *turn) one(x *exchange, i int) {
 	}
 	before := len(x.out)
 	x.ctx = f.ctx
-	if x.notify != nil {
-		x.notify = func(message []byte) {
-			if !t.session.canceled(f) {
-				t.session.notify(message)
-			}
-		}
+	if t.session.say != nil && !x.batched {
+		x.listener = audience{t.session, f}
 	}
 	x.respond(m)
 	if t.session.land(m, f) {
