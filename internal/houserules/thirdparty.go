@@ -28,6 +28,7 @@ func guests() []guest {
 		{"github.com/riverqueue/river", []string{"surface/schedule/river"}},
 		{"github.com/grafana/sobek", []string{"surface/sandbox/sobek"}},
 		{"github.com/evanw/esbuild", []string{"surface/sandbox/sobek"}},
+		{"go.opentelemetry.io/otel/sdk", nil},
 		{"go.opentelemetry.io/otel", []string{"ambitotel"}},
 
 		{"github.com/modelcontextprotocol/go-sdk", []string{"surface/mcp/mcpsdk", "surface/mcp/interop", "bench"}},
