@@ -5,12 +5,13 @@
 // request, from getrusage. Server and client are separate processes, so that the
 // client's work is not in the figure.
 //
-//	go run ./loopback                          # all sides, three rounds
-//	go run ./loopback -sides empty,ambit-mcp -requests 50000
+//	go run ./loopback                          # all sides, nine rounds
+//	go run ./loopback -sides empty,ambit-mcp -rounds 20
 //
-// The sides take turns in every round, and the table shows each side's smallest
-// figure, since a busy machine can only add to it. A run is bounded in requests
-// and in time, and the servers end with it.
+// The sides take turns in every round. The table shows each side's smallest
+// figure, since a busy machine can only add to it, and the median of its ratios
+// to the empty handler of the same round. A run is bounded in requests and in
+// time, and the servers end with it.
 package main
 
 import (
@@ -19,11 +20,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/signal"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -44,8 +43,8 @@ func main() {
 	)
 	flag.StringVar(&sides, "sides", strings.Join(sideNames(), ","), "which `sides` to measure, separated by commas")
 	flag.IntVar(&p.connections, "connections", 32, "how many connections to hold")
-	flag.IntVar(&p.requests, "requests", 20_000, "how many requests to send to each side in each round")
-	flag.IntVar(&p.rounds, "rounds", 3, "how many rounds to run")
+	flag.IntVar(&p.requests, "requests", 5_000, "how many requests to send to each side in each round")
+	flag.IntVar(&p.rounds, "rounds", 9, "how many rounds to run")
 	flag.DurationVar(&p.limit, "limit", 20*time.Second, "when to give up on a side in a round")
 	flag.StringVar(&serve, "serve", "", "be the server of one `side` (used by the program itself)")
 	flag.Parse()
@@ -67,42 +66,9 @@ func run(ctx context.Context, serve string, p plan, in io.Reader, out io.Writer)
 	if p.connections < 1 || p.requests < p.connections || p.rounds < 1 || p.limit <= 0 {
 		return errors.New("connections, rounds and limit have to be positive, and requests at least one for each connection")
 	}
-	best, err := measureAll(ctx, p)
+	rounds, err := measureAll(ctx, p)
 	if err != nil {
 		return err
 	}
-	return printTable(out, p, best)
-}
-
-// measureAll runs every round and keeps each side's smallest figure.
-func measureAll(ctx context.Context, p plan) (map[string]sample, error) {
-	best := make(map[string]sample)
-	for range p.rounds {
-		for _, name := range p.sides {
-			s, err := measure(ctx, p, name)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			if before, ok := best[name]; !ok || s.cpu < before.cpu {
-				best[name] = s
-			}
-		}
-	}
-	return best, nil
-}
-
-// printTable writes the figures and their ratio to the empty handler's, if that
-// was measured.
-func printTable(out io.Writer, p plan, best map[string]sample) error {
-	floor := math.NaN()
-	if empty, ok := best["empty"]; ok {
-		floor = float64(empty.cpu)
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "side\tserver CPU us/request\tx empty\trequests/s\t")
-	for _, name := range p.sides {
-		s := best[name]
-		fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.0f\t\n", name, float64(s.cpu)/1e3, float64(s.cpu)/floor, s.rate)
-	}
-	return w.Flush()
+	return printTable(out, p, rounds)
 }

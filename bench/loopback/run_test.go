@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
 
@@ -65,5 +66,29 @@ func TestServeSideEndsWithItsInput(t *testing.T) {
 	lines := strings.Fields(out.String())
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "127.0.0.1:") {
 		t.Errorf("got %q, want an address on loopback and two figures", lines)
+	}
+}
+
+func TestPrintTable(t *testing.T) {
+	t.Parallel()
+	rounds := []round{
+		{"empty": {cpu: 10_000, rate: 5}, "huma": {cpu: 20_000, rate: 1}},
+		{"empty": {cpu: 40_000, rate: 1}, "huma": {cpu: 60_000, rate: 1}},
+		{"empty": {cpu: 10_000, rate: 1}, "huma": {cpu: 18_000, rate: 3}},
+	}
+	var out strings.Builder
+	if err := printTable(&out, plan{sides: []string{"empty", "huma"}}, rounds); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"empty", "10.0", "1.00", "5"}, {"huma", "18.0", "1.80", "3"}}
+	var got [][]string
+	for line := range strings.Lines(out.String()) {
+		got = append(got, strings.Fields(line))
+	}
+	if diff := cmp.Diff(want, got[1:]); diff != "" {
+		t.Errorf("wrong lines (-want +got):\n%s", diff)
+	}
+	if got := ratio([]round{{"huma": {cpu: 1}}}, "huma"); got != "-" {
+		t.Errorf("the ratio without an empty handler is %q, want a hyphen", got)
 	}
 }
