@@ -116,7 +116,7 @@ func (o *once) judge(r Record) *Error {
 	case r.Operation != o.operation:
 		return &Error{
 			Code: CodeConflict, Message: "This idempotency key stands for another call.",
-			Hint: "A key is for one call and its repetitions, which are the same to the letter. Use a new key for a new call.",
+			Hint: "A key is for one call and its repetitions with the same input. Use a new key for a new call.",
 		}
 	case r.State == RecordRunning:
 		o.told = true

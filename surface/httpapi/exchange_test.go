@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/trust/idempotency"
 )
 
 var update = flag.Bool("update", false, "write the answers that came into testdata")
@@ -25,7 +26,8 @@ var update = flag.Bool("update", false, "write the answers that came into testda
 // TestExchanges sends the requests of testdata/exchanges and compares whole
 // answers. An archive holds pairs of "NAME: request" and "NAME: answer"; its
 // comment says what they have in common. Files whose name begins with "open"
-// are for an API without authenticators.
+// are for an API without authenticators, those with "keyed" for an application
+// that keeps a record of idempotency keys.
 func TestExchanges(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/exchanges/*.txtar")
@@ -35,11 +37,15 @@ func TestExchanges(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
+			var o ambit.Options
 			options := withPeople()
-			if strings.HasPrefix(filepath.Base(file), "open") {
+			switch {
+			case strings.HasPrefix(filepath.Base(file), "open"):
 				options = openToAll()
+			case strings.HasPrefix(filepath.Base(file), "keyed"):
+				o.Ledger = idempotency.NewMemory(idempotency.Options{})
 			}
-			exchange(t, file, newAPI(t, fixture(ambit.Options{}), options))
+			exchange(t, file, newAPI(t, fixture(o), options))
 		})
 	}
 }
