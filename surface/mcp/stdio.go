@@ -37,6 +37,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, pr
 	lines := make(chan line)
 	go read(ctx, bufio.NewReaderSize(in, 64<<10), s.maxMessage, lines)
 	err := c.serve(ctx, lines)
+	if err != nil {
+		cancel(err) // there is nobody left to answer
+	}
 	c.calls.Wait()
 	// A write of the last call may have failed.
 	if failure := context.Cause(ctx); err == nil && failure != nil {
