@@ -23,7 +23,10 @@ func (p Program) mcpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = server.ServeStdio(c.Context(), c.InOrStdin(), c.OutOrStdout(), principal)
+			defer haltOnSignal(app)()
+			err = watching(c.Context(), app, func() error {
+				return server.ServeStdio(c.Context(), c.InOrStdin(), c.OutOrStdout(), principal)
+			})
 			if c.Context().Err() != nil {
 				return nil // a server that was told to stop has stopped
 			}
@@ -31,6 +34,7 @@ func (p Program) mcpCommand() *cobra.Command {
 		}),
 	}
 	addAs(c, &as)
+	addHaltFile(c)
 	return c
 }
 

@@ -65,7 +65,7 @@ func (p Program) commands() *cobra.Command {
 	root.Long = "Without a command, " + p.Name + " serves."
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
-	root.AddCommand(p.serveCommand(), p.mcpCommand(), p.listCommand(), p.callCommand())
+	root.AddCommand(p.serveCommand(), p.mcpCommand(), p.listCommand(), p.callCommand(), p.haltCommand(), p.haltsCommand(), p.resumeCommand())
 	return root
 }
 
@@ -110,6 +110,9 @@ func (p Program) run(do func(c *cobra.Command, args []string, app *ambit.App, op
 		}
 		if app == nil {
 			return errors.New("command: Program.Open gave no application")
+		}
+		if err := obeyHaltFile(c, app); err != nil {
+			return err
 		}
 		if err := app.Freeze(); err != nil {
 			return err

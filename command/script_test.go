@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		"hello":  func() { command.Main(newHello(), command.Options{}) },
 		"stock":  func() { newStockProgram().Main() },
 		"locked": func() { command.Main(newLocked()) },
+		"loaded": func() { command.Main(newLoaded(), command.Options{}) },
 	})
 }
 

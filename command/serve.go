@@ -26,6 +26,7 @@ func (p Program) serveCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&address, "addr", defaultAddress, "`HOST:PORT` to listen on; port 0 takes a free one")
+	addHaltFile(c)
 	return c
 }
 
@@ -38,5 +39,6 @@ func serveApp(c *cobra.Command, address string, app *ambit.App, options serve.Op
 			ready(bound)
 		}
 	}
+	defer haltOnSignal(app)()
 	return serve.ListenAndServe(c.Context(), address, app, options)
 }

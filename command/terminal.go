@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -15,14 +16,19 @@ import (
 	"github.com/ambit-dev/ambit/internal/visible"
 )
 
-// isTerminal reports whether a person looks on.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(interface{ Stat() (fs.FileInfo, error) })
+// isTerminal reports whether a stream leads to a person: whether it is a
+// character device, and not the one that swallows everything.
+func isTerminal(stream any) bool {
+	file, ok := stream.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
 		return false
 	}
 	info, err := file.Stat()
-	return err == nil && info.Mode()&fs.ModeCharDevice != 0
+	if err != nil || info.Mode()&fs.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
 }
 
 // indented lays JSON text out in lines.
