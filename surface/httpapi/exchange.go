@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/negotiate"
 	"github.com/ambit-dev/ambit/trust"
 )
 
@@ -50,9 +51,9 @@ func (x *exchange) method(allow string, methods ...string) bool {
 // negotiated checks the headers that say what the client sends and takes.
 func (x *exchange) negotiated() *ambit.Error {
 	switch header := x.r.Header; {
-	case !acceptsJSON(header["Accept"]):
+	case !negotiate.Accepts(header["Accept"], "application/json", true):
 		return ambit.Errorf(ambit.CodeNotAcceptable, "Answers are JSON.").WithHint("Send Accept: application/json, or no Accept header.")
-	case x.r.ContentLength != 0 && (!isJSON(header["Content-Type"]) || len(header["Content-Encoding"]) > 0):
+	case x.r.ContentLength != 0 && (!negotiate.IsJSON(header["Content-Type"]) || len(header["Content-Encoding"]) > 0):
 		return ambit.Errorf(ambit.CodeUnsupportedMediaType, "The body must be JSON without a content encoding.").
 			WithHint("Send Content-Type: application/json.")
 	}

@@ -17,6 +17,8 @@ func (x *exchange) callTool(m *message) *rpcError {
 	switch {
 	case !p.name.valid():
 		return invalidParams("The member name must be a string.")
+	case len(p.arguments) > 0 && p.arguments[0] == 'n':
+		p.arguments = nil // clients in Go send null for a nil map
 	case len(p.arguments) > 0 && p.arguments[0] != '{':
 		return invalidParams("The member arguments must be an object.")
 	}

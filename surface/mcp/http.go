@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/negotiate"
 	"github.com/ambit-dev/ambit/trust"
 )
 
@@ -93,7 +94,7 @@ func (p *post) modern() bool {
 // negotiate checks the headers that say what the client sends and takes.
 func (p *post) negotiate() (stream bool, refused *ambit.Error) {
 	header := p.r.Header
-	if !isJSON(header["Content-Type"]) || len(header["Content-Encoding"]) > 0 {
+	if !negotiate.IsJSON(header["Content-Type"]) || len(header["Content-Encoding"]) > 0 {
 		return false, ambit.Errorf(ambit.CodeUnsupportedMediaType, "The body must be JSON without a content encoding.").
 			WithHint("Send Content-Type: application/json.")
 	}

@@ -1,11 +1,8 @@
-package httpapi
+package negotiate
 
-import (
-	"net/url"
-	"testing"
-)
+import "testing"
 
-func TestAcceptsJSON(t *testing.T) {
+func TestAccepts(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		accept []string
@@ -33,8 +30,8 @@ func TestAcceptsJSON(t *testing.T) {
 		{[]string{"application/vnd.api+json"}, false},
 	}
 	for _, tt := range tests {
-		if got := acceptsJSON(tt.accept); got != tt.want {
-			t.Errorf("acceptsJSON(%q): want %v, got %v", tt.accept, tt.want, got)
+		if got := Accepts(tt.accept, "application/json", true); got != tt.want {
+			t.Errorf("Accept %q: want %v, got %v", tt.accept, tt.want, got)
 		}
 	}
 }
@@ -58,43 +55,40 @@ func TestIsJSON(t *testing.T) {
 		{[]string{"application/json; charset"}, false},
 	}
 	for _, tt := range tests {
-		if got := isJSON(tt.contentType); got != tt.want {
-			t.Errorf("isJSON(%q): want %v, got %v", tt.contentType, tt.want, got)
+		if got := IsJSON(tt.contentType); got != tt.want {
+			t.Errorf("IsJSON(%q): want %v, got %v", tt.contentType, tt.want, got)
 		}
 	}
 }
 
-// FuzzAcceptsJSON: a further range that has nothing to do with JSON opens
+// FuzzAccepts: a further range that has nothing to do with JSON opens
 // nothing, and one that asks for JSON outright is heard.
-func FuzzAcceptsJSON(f *testing.F) {
+func FuzzAccepts(f *testing.F) {
 	for _, seed := range []string{"*/*", "application/json;q=0", "text/html, application/*;q=0.1", ";;,=,q", "application/json;q=1e-400"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, accept string) {
-		if acceptsJSON([]string{accept, "text/x-nothing"}) && !acceptsJSON([]string{accept}) {
+		if Accepts([]string{accept, "text/x-nothing"}, "application/json", true) && !Accepts([]string{accept}, "application/json", true) {
 			t.Errorf("Accept %q: accepted beside text/x-nothing, but not alone", accept)
 		}
-		if !acceptsJSON([]string{accept, "application/json"}) {
+		if !Accepts([]string{accept, "application/json"}, "application/json", true) {
 			t.Errorf("Accept %q and application/json: want accepted", accept)
 		}
 	})
 }
 
-// FuzzPath: a path that has the form of a capability's needs no escapes, and
-// cleaning changes nothing about it.
-func FuzzPath(f *testing.F) {
-	for _, seed := range []string{"notes/search", "v1.0/Own-Path", "a//b", "a/../b", "", "/", ".", "a/", "%2e", "ä"} {
-		f.Add(seed)
+// A stream is asked for by name or by a range, never by silence.
+func TestAcceptsStream(t *testing.T) {
+	t.Parallel()
+	for accept, want := range map[string]bool{
+		"application/json, text/event-stream": true, "*/*": true, "text/*": true, "*/*, text/event-stream;q=0": false,
+		"application/*": false, "application/json": false, "": false, "text/event-stream;q=high": false,
+	} {
+		if got := Accepts([]string{accept}, "text/event-stream", false); got != want {
+			t.Errorf("Accept %q: want %v, got %v", accept, want, got)
+		}
 	}
-	f.Fuzz(func(t *testing.T, path string) {
-		if !validPath(path) {
-			return
-		}
-		if got := (&url.URL{Path: "/" + path}).EscapedPath(); got != "/"+path {
-			t.Errorf("%q has a capability's form, and %q as its escaped form", path, got)
-		}
-		if got := (&url.URL{Path: "/"}).JoinPath(path).Path; got != "/"+path {
-			t.Errorf("%q has a capability's form, and cleaned it is %q", path, got)
-		}
-	})
+	if Accepts(nil, "text/event-stream", false) {
+		t.Error("no Accept: want false")
+	}
 }
