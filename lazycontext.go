@@ -33,11 +33,15 @@ type heard struct {
 	suspended time.Time // since when
 }
 
-// start sets the deadline of a context that nobody listens to yet.
+// start sets the deadline of a context that has none yet. Somebody may listen
+// already, such as a prompter or a ledger that was asked.
 func (c *lazyContext) start(deadline time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.deadline = deadline
+	if c.heard != nil && !c.closed {
+		c.run(c.heard)
+	}
 }
 
 // Deadline returns the earlier of the parent's deadline and the context's own,

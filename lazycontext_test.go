@@ -30,6 +30,11 @@ func TestLazyContext(t *testing.T) {
 		{"fresh", time.Minute, func(*callContext, func()) {}, nil},
 		{"deadline, listened to", time.Minute, func(c *callContext, _ func()) { <-c.Done() }, context.DeadlineExceeded},
 		{"deadline, not listened to", time.Minute, func(*callContext, func()) { <-time.After(time.Minute) }, context.DeadlineExceeded},
+		{"listened to, then started", 0, func(c *callContext, _ func()) {
+			c.Done()
+			c.start(time.Now().Add(time.Minute))
+			<-c.Done()
+		}, context.DeadlineExceeded},
 		{"closed", time.Minute, func(c *callContext, _ func()) { c.close() }, context.Canceled},
 		{"closed while listened to", time.Minute, func(c *callContext, _ func()) { c.Done(); c.close(); <-c.Done() }, context.Canceled},
 		{"closed, then listened to", 0, func(c *callContext, _ func()) { c.close(); <-c.Done() }, context.Canceled},
@@ -111,8 +116,13 @@ func TestEditDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"a", "", 1}, {"notes.serch", "notes.search", 1}, {"ntoes", "notes", 2},
-		{"kitten", "sitting", 3}, {"abcd", "wxyz", maxDistance + 1}, {"a", "abcdefgh", maxDistance + 1},
+		{"", "", 0},
+		{"a", "", 1},
+		{"notes.serch", "notes.search", 1},
+		{"ntoes", "notes", 2},
+		{"kitten", "sitting", 3},
+		{"abcd", "wxyz", maxDistance + 1},
+		{"a", "abcdefgh", maxDistance + 1},
 	} {
 		if got := editDistance(test.a, test.b); got != test.want {
 			t.Errorf("%q to %q: want %d, got %d", test.a, test.b, test.want, got)
