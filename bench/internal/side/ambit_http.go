@@ -17,7 +17,8 @@ const AmbitKey = "ambit_fk9Kdj93LhxcTpy9I6Zbzw7aTqZNyPGy17bweJ"
 const AmbitPath = "/api/orders/find"
 
 // AmbitHTTP returns Ambit's JSON API as an application would serve it: callers
-// show an API key, hold a permission, and an observer sees every call.
+// show an API key, hold a permission, and an observer sees every call. It panics
+// where that cannot be built, which is a bug of the benchmark.
 func AmbitHTTP() http.Handler {
 	app := newAmbit()
 	app.Add(find("orders.find").Bind(answer))
@@ -28,7 +29,7 @@ func AmbitHTTP() http.Handler {
 	return handler
 }
 
-// keyed lets in who sends [AmbitKey].
+// keyed lets in who sends [AmbitKey]. It panics if that is not a key.
 func keyed() trust.Options {
 	keys, err := apikey.New(apikey.Key{Name: "worker", Secret: AmbitKey, Principal: caller()})
 	if err != nil {

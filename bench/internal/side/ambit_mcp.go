@@ -48,6 +48,8 @@ func ambitLarge(count int) *ambit.App {
 	return app
 }
 
+// ambitEndpoint panics where the endpoint cannot be built, which is a bug of the
+// benchmark.
 func ambitEndpoint(app *ambit.App) http.Handler {
 	server, err := mcp.New(app, mcp.Options{Trust: keyed()})
 	if err != nil {

@@ -64,7 +64,8 @@ func (t goSDKTools) add(s *mcp.Server, name string) {
 	})
 }
 
-// mustParse parses one of the workload's own schemas, which are right.
+// mustParse parses one of the workload's own schemas, which are right: it panics
+// on any other.
 func mustParse(text []byte) *jsonschema.Schema {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(text, &s); err != nil {
