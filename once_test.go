@@ -29,14 +29,14 @@ func writeSpec(name string) ambit.Spec {
 // counted counts how often it runs, and says so.
 type counted struct {
 	runs atomic.Int64
-	gate chan struct{} // nil: open
+	hold chan struct{} // the first run waits for it; nil: it does not
 	err  error
 }
 
 func (c *counted) run(_ context.Context, in echoInput) (echoOutput, error) {
 	n := c.runs.Add(1)
-	if c.gate != nil {
-		<-c.gate
+	if n == 1 && c.hold != nil {
+		<-c.hold
 	}
 	if c.err != nil {
 		return echoOutput{}, c.err
@@ -77,12 +77,12 @@ func TestT21_StatesAndBindings(t *testing.T) {
 	}{
 		{"free", nil, func(*ambit.App, *counted) {}},
 		{"running", nil, func(app *ambit.App, c *counted) {
-			c.gate = make(chan struct{})
+			c.hold = make(chan struct{})
 			go invoke(app, writer, "change", `{"text":"a"}`, "k")
 			synctest.Wait()
 		}},
 		{"lapsed", nil, func(app *ambit.App, c *counted) {
-			c.gate = make(chan struct{})
+			c.hold = make(chan struct{})
 			go invoke(app, writer, "change", `{"text":"a"}`, "k")
 			<-time.After(ambit.DefaultDeadline + time.Minute)
 		}},
@@ -90,12 +90,12 @@ func TestT21_StatesAndBindings(t *testing.T) {
 			invoke(app, writer, "change", `{"text":"a"}`, "k")
 		}},
 		{"finished late", nil, func(app *ambit.App, c *counted) {
-			c.gate = make(chan struct{})
+			c.hold = make(chan struct{})
 			go invoke(app, writer, "change", `{"text":"a"}`, "k")
 			<-time.After(time.Hour)
-			close(c.gate)
+			close(c.hold)
 			synctest.Wait()
-			c.gate = nil
+			c.hold = nil
 		}},
 		{"failed", errors.New("the disk is full"), func(app *ambit.App, _ *counted) {
 			invoke(app, writer, "change", `{"text":"a"}`, "k")
@@ -135,12 +135,10 @@ func TestT21_StatesAndBindings(t *testing.T) {
 				c := &counted{err: state.err}
 				app := newApp(ambit.Options{Ledger: memory()}, ambit.Define(writeSpec("change"), c.run), ambit.Define(writeSpec("move"), echo))
 				state.begin(app, c)
-				gate := c.gate
-				c.gate = nil
 				fmt.Fprintf(&text, "%s, %s: %s", state.name, call.name, invoke(app, call.who, call.call, call.input, "k"))
 				fmt.Fprintf(&text, " (%d runs)\n", c.runs.Load())
-				if gate != nil {
-					close(gate)
+				if c.hold != nil {
+					close(c.hold)
 				}
 			})
 		}
