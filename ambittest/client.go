@@ -36,6 +36,7 @@ func (c *Client) Call(name, input string) *Answer {
 	default:
 		c.host.t.Fatalf("%s: there is no such way in", a.call)
 	}
+	c.host.transcript.keepAnswer(a)
 	return a
 }
 

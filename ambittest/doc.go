@@ -41,6 +41,24 @@
 // application to the promise that what is listed can be called and the reverse,
 // whatever its policy and hooks do.
 //
+// # The gate
+//
+// [Answers] and [Verdicts] are the person and the monitor of a test: they say what
+// was written down, keep what they were shown, and fail the test when they are
+// asked more than that. [Host.GateTable] and [Host.Effects] describe all that an
+// application lets run, for a file that is compared by [Golden].
+// [Host.CheckModules] holds that lazy modules load what they declare.
+//
+// # Secrets
+//
+// [Host.Canary] looks for a secret in everything that has come out of the
+// application, its log included where that is a [Log].
+//
+// # Time
+//
+// A host waits for nothing in the background, so that a test of what happens
+// after hours runs in a bubble of [testing/synctest], where they pass at once.
+//
 // # Events
 //
 // [Host.Events] has one event per call, as observers see it. A [Recorder] does

@@ -73,3 +73,26 @@ func Example() {
 	// notes.add mcp  true
 	// notes.add http forbidden false
 }
+
+// An application whose runs are answered for by a script, and what its gate makes
+// of its capabilities.
+func ExampleAnswers() {
+	answers := ambittest.Answers(t{}, ambit.Allow, ambit.Deny)
+	app := ambit.New(ambit.Options{
+		Name: "notes", RunOptions: answers.RunOptions,
+		Modes: map[ambit.Surface]ambit.Mode{ambit.MCP: ambit.ModeDefault},
+	})
+	app.Add(addNote.Bind(func(context.Context, addInput) (addOutput, error) { return addOutput{ID: 1}, nil }))
+	h := ambittest.New(t{}, app)
+	writer := h.As(ambittest.User("wanda", "notes:write")).Over(ambittest.MCP)
+
+	ambittest.Call(writer, addNote, addInput{Title: "Milk"})
+	ambittest.Refused(writer, addNote, addInput{Title: "Bread"}, ambit.CodeDeclined)
+	answers.CheckAsked()
+	fmt.Print(answers.Questions()[1])
+	fmt.Print(h.Effects())
+	// Output:
+	// notes.add (notes.add, write)
+	// Input: {"title":"Bread"}
+	// notes.add: write
+}

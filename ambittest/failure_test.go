@@ -80,6 +80,47 @@ func TestFailures(t *testing.T) {
 			h := ambittest.New(t, newApp(ambit.Options{}))
 			h.As(planner).Over(99).Call("hello", "")
 		}},
+		{"a question that nobody expected", func(t ambittest.T) {
+			h := ambittest.New(t, newApp(ambit.Options{RunOptions: inMode(ambit.ModeDefault, ambittest.Answers(t))}))
+			ambittest.Call(h.As(planner), plan, planInput{Title: "trip"})
+		}},
+		{"an answer without a question", func(t ambittest.T) {
+			answers := ambittest.Answers(t, ambit.Allow, ambit.Deny)
+			h := ambittest.New(t, newApp(ambit.Options{RunOptions: inMode(ambit.ModeDefault, answers)}))
+			ambittest.Call(h.As(planner), plan, planInput{Title: "trip"})
+			answers.CheckAsked()
+		}},
+		{"a call that the monitor did not expect", func(t ambittest.T) {
+			h := ambittest.New(t, newApp(ambit.Options{Monitor: ambittest.Verdicts(t)}))
+			ambittest.Call(h.As(planner), plan, planInput{Title: "trip"})
+		}},
+		{"a verdict without a call", func(t ambittest.T) {
+			monitor := ambittest.Verdicts(t, ambit.Verdict{})
+			ambittest.Call(ambittest.New(t, newApp(ambit.Options{Monitor: monitor})).As(planner), hello, ambit.Empty{})
+			monitor.CheckShown()
+		}},
+		{"a golden file that is missing", func(t ambittest.T) {
+			ambittest.Golden(t, "testdata/none.txt", "", false)
+		}},
+		{"a module that is torn", func(t ambittest.T) {
+			app := newApp(ambit.Options{})
+			app.AddModule(ambit.Module{
+				Name: "torn", Contracts: []ambit.AnyContract{ambit.NewContract[ambit.Empty, string](ambit.Spec{
+					Name: "torn", Description: "Half of it.", Effect: ambit.Read, Permission: ambit.Public,
+				})},
+				Load: func(context.Context) ([]ambit.AnyCapability, error) { return nil, nil },
+			})
+			ambittest.New(t, app).CheckModules()
+		}},
+		{"a canary that an encoding would change", func(t ambittest.T) {
+			ambittest.New(t, newKeeper(ambit.Options{})).Canary("pass\"word")
+		}},
+		{"a canary in a log that is not kept", func(t ambittest.T) {
+			ambittest.New(t, newApp(ambit.Options{})).Canary(secret)
+		}},
+		{"a canary before any call", func(t ambittest.T) {
+			ambittest.New(t, newKeeper(ambit.Options{})).Canary(secret)
+		}},
 		{"a policy that fails a listing", func(t ambittest.T) {
 			h := ambittest.New(t, newApp(ambit.Options{Policy: ambit.PolicyFunc(func(context.Context, *ambit.Principal, string) (bool, error) {
 				return false, context.DeadlineExceeded

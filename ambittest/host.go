@@ -1,6 +1,7 @@
 package ambittest
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/ambit-dev/ambit"
@@ -12,11 +13,12 @@ import (
 // Host holds an application for one test. It is safe for concurrent use, except
 // that its test must not have ended.
 type Host struct {
-	t        T
-	app      *ambit.App
-	recorder *Recorder
-	http     http.Handler
-	mcp      http.Handler
+	t          T
+	app        *ambit.App
+	recorder   *Recorder
+	transcript *transcript
+	http       http.Handler
+	mcp        http.Handler
 }
 
 // New freezes the application and returns its host. A mistake in the options or
@@ -24,7 +26,7 @@ type Host struct {
 // frozen before has its events recorded elsewhere, see [Host.Events].
 func New(t T, app *ambit.App) *Host {
 	t.Helper()
-	h := &Host{t: t, app: app, recorder: &Recorder{}}
+	h := &Host{t: t, app: app, recorder: &Recorder{}, transcript: &transcript{}}
 	if app.Observe(h.recorder) != nil {
 		h.recorder = nil
 	}
@@ -75,6 +77,11 @@ func (h *Host) Events() []ambit.Event {
 		return nil
 	}
 	return h.recorder.Events()
+}
+
+// context is the context of a call.
+func (h *Host) context() context.Context {
+	return context.WithValue(h.t.Context(), transcriptKey{}, h.transcript)
 }
 
 // ResetEvents forgets the events so far.

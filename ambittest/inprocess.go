@@ -9,7 +9,7 @@ import (
 
 // begin begins a run of the client's principal on its surface.
 func (c *Client) begin() (context.Context, *ambit.Run) {
-	return c.host.app.NewRun(c.host.t.Context(), ambit.RunOptions{Principal: c.principal, Surface: c.way.Surface()})
+	return c.host.app.NewRun(c.host.context(), ambit.RunOptions{Principal: c.principal, Surface: c.way.Surface()})
 }
 
 // invoke calls without any protocol.

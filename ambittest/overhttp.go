@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -45,7 +46,7 @@ func (byContext) Challenge(*http.Request) string { return "Test" }
 // request makes a request that comes over a connection of this machine.
 func (c *Client) request(method, target, body string) *http.Request {
 	c.host.t.Helper()
-	ctx := context.WithValue(c.host.t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80})
+	ctx := context.WithValue(c.host.context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80})
 	if !c.principal.Anonymous() {
 		if c.principal.Authority == "" {
 			c.host.t.Fatalf("%s: the principal has no authority: over HTTP somebody has to vouch for a caller", c.describe("a request"))
@@ -71,6 +72,8 @@ func (a *Answer) send(handler http.Handler, r *http.Request) {
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, r)
 	a.Status, a.Header, a.Body = recorder.Code, recorder.Header(), recorder.Body.Bytes()
+	keepFor(r.Context(), "the header of "+a.call, fmt.Sprint(a.Header))
+	keepFor(r.Context(), "the body of "+a.call, string(a.Body))
 }
 
 // envelope is every answer of the JSON API.

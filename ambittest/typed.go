@@ -38,7 +38,9 @@ func call[In, Out any](c *Client, contract *ambit.Contract[In, Out], in In) (out
 		ctx, run := c.begin()
 		defer run.End()
 		out, err := contract.Call(ctx, in)
-		return out, ambit.ErrorFrom(err, ambit.ErrorOptions{})
+		failure := ambit.ErrorFrom(err, ambit.ErrorOptions{})
+		c.host.transcript.keepTyped(c.describe(contract.Name()), out, failure)
+		return out, failure
 	}
 	input, err := encode(contract, in)
 	if err != nil {
