@@ -115,3 +115,20 @@ func TestHandlerRefuses(t *testing.T) {
 		}
 	}
 }
+
+// noted is a ledger with something to say at the start.
+type noted struct{ ambit.Ledger }
+
+func (noted) Ready() (notice string, err error) { return "this forgets everything", nil }
+
+func TestNoticesAreLogged(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	app := ambit.New(ambit.Options{Name: "served", Ledger: noted{}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if _, err := serve.Handler(app, serve.Options{Trust: trust.Options{AllowUnauthenticated: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `level=WARN msg="this forgets everything"`; !strings.Contains(log.String(), want) {
+		t.Errorf("want %s, got %q", want, log.String())
+	}
+}

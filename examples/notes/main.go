@@ -28,6 +28,7 @@ import (
 	"github.com/ambit-dev/ambit/serve"
 	"github.com/ambit-dev/ambit/trust"
 	"github.com/ambit-dev/ambit/trust/apikey"
+	"github.com/ambit-dev/ambit/trust/idempotency"
 )
 
 func main() { program(os.Stderr).Main() }
@@ -108,6 +109,7 @@ func newApp(s *store.Store) *ambit.App {
 		Version: "1.0.0",
 		Instructions: "A notebook. Find notes with notes_search, read one with notes_get. " +
 			"To change one, give the version that you have read.",
+		Ledger: idempotency.NewMemory(idempotency.Options{}),
 	})
 	app.Add(
 		notes.Search.Bind(s.Search),
