@@ -41,6 +41,12 @@
 // A handler takes what it wants of its call from its context, see
 // [FromContext].
 //
+// # Repetition
+//
+// With an idempotency key ([WithIdempotencyKey], [Request.IdempotencyKey]) a
+// call happens once, however often it is repeated: the [Ledger] of
+// [Options.Ledger] has the record, and docs/idempotency.md every case.
+//
 // # Errors
 //
 // Every error is an [*Error] with a [Code] of a closed set. A handler returns

@@ -26,8 +26,8 @@
 // about why the call is made), Ambit-Mode (a stricter mode than the
 // application's), Idempotency-Key, X-Request-Id, traceparent and tracestate (for
 // observers). Headers of every answer: X-Request-Id, Cache-Control: no-store and
-// X-Content-Type-Options; where they apply Allow, WWW-Authenticate and
-// Retry-After.
+// X-Content-Type-Options; where they apply Allow, WWW-Authenticate, Retry-After
+// and Idempotency-Replayed.
 //
 // # Listing
 //
