@@ -13,6 +13,9 @@
 //	hello mcp     [--as NAME]                   MCP over standard input and output
 //	hello list    [--as NAME] [--json]          what may be called
 //	hello call    [--as NAME] CAPABILITY [INPUT]  one call
+//	hello halt    WHAT...                       stop calls on every instance
+//	hello halts                                 what is stopped
+//	hello resume  --form file                   let calls go on
 //
 // An application that has to read flags of its own before it can be built is a
 // [Program].
@@ -29,6 +32,24 @@
 //
 // --as asks for no credential. Whoever can start the program can read what it
 // reads; who that is, is for the operating system to say.
+//
+// # Who is asked
+//
+// A call that takes somebody's word (see [ambit.Mode] and [ambit.Spec]) is shown
+// and asked about on the terminal: "y" or "yes" run it, "s" or "session" also
+// what the call calls again, anything else, the end of the input and an interrupt
+// do not. Without a terminal nobody is asked, and the call is declined. --yes
+// answers where the caller's own word is enough, never for a person who has to
+// approve, and never what the application's monitor has against a call. --mode
+// asks about more than is configured.
+//
+// # Halt
+//
+// The halt command writes a halt file, which serve, mcp and call obey
+// ([ambit.HaltFile]); --halt-file names it, or AMBIT_HALT_FILE. It adds to what is
+// stopped. The resume command removes the file when a person on a terminal says
+// so. While serve or mcp runs, SIGUSR1 stops every call of that process and
+// SIGUSR2 releases what SIGUSR1 stopped, on systems that have them.
 //
 // # What goes where
 //
