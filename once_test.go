@@ -433,3 +433,68 @@ func TestT17_WaitingHoldsNoKey(t *testing.T) {
 		t.Errorf("want one question: what was done is not asked about; got %d", asked)
 	}
 }
+
+// blind is a ledger whose look-ups see nothing yet, as where another instance
+// is a moment ahead.
+type blind struct{ ambit.Ledger }
+
+func (blind) Find(context.Context, ambit.Claim) (ambit.Record, error) { return ambit.Record{}, nil }
+
+func TestT17_TheClaimDecides(t *testing.T) {
+	t.Parallel()
+	c := &counted{}
+	app := newApp(ambit.Options{Ledger: blind{memory()}}, ambit.Define(writeSpec("change"), c.run))
+	for _, test := range []struct{ input, want string }{
+		{`{"text":"a"}`, `{"text":"a 1"}`},
+		{`{"text":"a"}`, `{"text":"a 1"} replayed`},
+		{`{"text":"b"}`, "stands for another call"},
+	} {
+		if got := invoke(app, writer, "change", test.input, "k"); !strings.Contains(got, test.want) {
+			t.Errorf("%s: want %s, got %s", test.input, test.want, got)
+		}
+	}
+	if calls, _ := ambit.AtWork(app); calls != 0 || c.runs.Load() != 1 {
+		t.Errorf("want no slot taken and one run, got %d and %d", calls, c.runs.Load())
+	}
+}
+
+// odd is a ledger whose look-ups do what the test says.
+type odd struct {
+	ambit.Ledger
+	find func(context.Context, ambit.Claim) (ambit.Record, error)
+}
+
+func (o odd) Find(ctx context.Context, c ambit.Claim) (ambit.Record, error) { return o.find(ctx, c) }
+
+func TestT17_OddLedgers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{}
+		app := newApp(ambit.Options{Ledger: odd{memory(), func(_ context.Context, c ambit.Claim) (ambit.Record, error) {
+			return ambit.Record{State: 99, Operation: c.Binding.Operation()}, nil
+		}}}, ambit.Define(writeSpec("change"), c.run))
+		if got := invoke(app, writer, "change", `{"text":"a"}`, "k"); !strings.Contains(got, `"unavailable"`) {
+			t.Errorf("a state that is none: want unavailable, got %s", got)
+		}
+		hangs := odd{memory(), func(ctx context.Context, _ ambit.Claim) (ambit.Record, error) {
+			<-ctx.Done()
+			return ambit.Record{}, ctx.Err()
+		}}
+		app = newApp(ambit.Options{Ledger: hangs}, ambit.Define(writeSpec("change"), c.run))
+		began := time.Now()
+		if got := invoke(app, writer, "change", `{"text":"a"}`, "k"); !strings.Contains(got, `"unavailable"`) || time.Since(began) != 5*time.Second {
+			t.Errorf("one that hangs: want unavailable after five seconds, got %s after %v", got, time.Since(began))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		ctx, run := app.NewRun(ctx, ambit.RunOptions{Principal: writer, Surface: ambit.HTTP})
+		defer run.End()
+		_, err := run.Invoke(ctx, ambit.Request{Name: "change", Input: []byte(`{"text":"a"}`), IdempotencyKey: "k"})
+		if e := failure(t, err); e.Code != ambit.CodeDeadlineExceeded || e.Executed != ambit.ExecutedNo {
+			t.Errorf("a caller who does not wait: want deadline_exceeded and not executed, got %v", e)
+		}
+		if c.runs.Load() != 0 {
+			t.Errorf("want no run, got %d", c.runs.Load())
+		}
+	})
+}

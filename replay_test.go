@@ -203,6 +203,14 @@ func TestT21_OutputThatCannotBeReadBack(t *testing.T) {
 	if got := invoke(app, writer, "change", `{}`, "k"); !strings.Contains(got, `"code":"invalid_output"`) || !strings.Contains(got, `"executed":"yes"`) {
 		t.Errorf("want invalid_output, executed, got %s", got)
 	}
+	ctx, _ := begin(t, app, writer, ambit.InProcess)
+	_, err := ambit.NewContract[ambit.Empty, oneWay](writeSpec("change")).Call(ctx, ambit.Empty{}, ambit.WithIdempotencyKey("k"))
+	if e := failure(t, err); e.Code != ambit.CodeInvalidOutput || e.Executed != ambit.ExecutedYes {
+		t.Errorf("a typed call: want invalid_output, executed, got %v", e)
+	}
+	if key := (*ambit.Call)(nil).IdempotencyKey(); key != "" {
+		t.Errorf("outside a call: want no key, got %s", key)
+	}
 }
 
 func TestLedgerThatIsNotReady(t *testing.T) {

@@ -126,7 +126,7 @@ func WithReason(reason string) CallOption {
 // WithIdempotencyKey makes a call happen once, however often it is repeated with
 // the same key and input; see [Request.IdempotencyKey]. A repetition gets the
 // result of the first call, as its JSON form tells it: what a type keeps out of
-// that is not there. Keys that a handler gives are apart from those of its
+// that is not there. An empty key is none. Keys that a handler gives are apart from those of its
 // callers, and from those of other capabilities' handlers.
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(r *Request) { r.IdempotencyKey = key })

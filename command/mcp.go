@@ -23,6 +23,9 @@ func (p Program) mcpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, notice := range app.Notices() {
+				app.Logger().Warn(notice)
+			}
 			defer haltOnSignal(app)()
 			err = watching(c.Context(), app, func() error {
 				return server.ServeStdio(c.Context(), c.InOrStdin(), c.OutOrStdout(), principal)

@@ -65,6 +65,18 @@ type canonicalInput struct {
 	Any   any              `json:"any,omitempty"`
 }
 
+type canonicalShape interface{ area() int }
+
+type canonicalSquare struct {
+	Side int `json:"side"`
+}
+
+func (s canonicalSquare) area() int { return s.Side * s.Side }
+
+type canonicalNone struct{}
+
+func (canonicalNone) area() int { return 0 }
+
 func TestCanonicalByType(t *testing.T) {
 	t.Parallel()
 	typed, err := For[canonicalInput](Options{})
@@ -77,6 +89,12 @@ func TestCanonicalByType(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s
+	}
+	union, err := For[struct {
+		Shape canonicalShape `json:"shape"`
+	}](Options{Unions: []Union{OneOf("kind", Variants[canonicalShape]{"square": canonicalSquare{}, "none": canonicalNone{}})}})
+	if err != nil {
+		t.Fatal(err)
 	}
 	tests := []struct {
 		name, in, want string
@@ -98,6 +116,7 @@ func TestCanonicalByType(t *testing.T) {
 		{"integer or string", `1e2`, `100`, parsed(`{"type":["integer","string"]}`), ""},
 		{"a branch", `9007199254740993`, `9007199254740993`, parsed(`{"anyOf":[{"type":"string"},{"type":"integer"}]}`), ""},
 		{"under the complete validator", `9007199254740993`, `9007199254740993`, parsed(`{"type":"integer","not":{"const":3}}`), ""},
+		{"a variant", `{"shape":{"side":2.0,"kind":"square"}}`, `{"shape":{"kind":"square","side":2}}`, union, ""},
 		{"invalid", `{"id":-1}`, ``, typed, "minimum"},
 		{"no JSON", `{"id":1`, ``, typed, "syntax"},
 	}
