@@ -10,7 +10,7 @@ import (
 
 // invoke is the only path to a handler. It surrounds the steps of a call with
 // what must happen whatever the steps do: events, an end, and no panic.
-func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation) (Result, *Error) {
+func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation) (result Result, failure *Error) {
 	began := time.Now()
 	call := &Call{
 		run: run, entry: in.entry, id: a.nextID(), parent: parent, surface: run.surface,
@@ -30,18 +30,24 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 	ctx = a.start(ctx, event)
 	call.ctx.parent = ctx
 	a.active.add(call)
-	result, failure := a.contain(call, &in)
-	a.active.remove(call)
-	call.end()
-	if failure != nil {
-		failure = a.completeFailure(call, failure)
-	}
-	if call.once != nil {
-		a.settle(call, &in, &result, failure)
-	}
-	a.finish(ctx, call, event, failure)
-	return result, failure
+	failure = errExited // unless the steps return
+	defer func() {
+		a.active.remove(call)
+		call.end()
+		if failure != nil {
+			failure = a.completeFailure(call, failure)
+		}
+		if call.once != nil {
+			a.settle(call, &in, &result, failure)
+		}
+		a.finish(ctx, call, event, failure)
+	}()
+	return a.contain(call, &in)
 }
+
+// errExited is what is recorded of a call whose handler ended its goroutine
+// (runtime.Goexit), as tests do that fail in a handler. Nobody gets an answer.
+var errExited = &Error{Code: CodeInternal, cause: errorText("the handler ended its goroutine")}
 
 // contain runs the steps and turns a panic of anything that they call into an
 // error.

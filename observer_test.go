@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -182,6 +184,27 @@ func TestT10_ReasonIsOneLine(t *testing.T) {
 		}
 		if got := seen.last(t).Reason; got != test.want {
 			t.Errorf("%s: want %q, got %q", test.name, test.want, got)
+		}
+	}
+}
+
+// A handler that ends its goroutine, as a test that fails does, leaves nothing
+// behind: the call is recorded, and its slot is free.
+func TestHandlerExits(t *testing.T) {
+	t.Parallel()
+	seen := &records{}
+	app := newApp(ambit.Options{Observers: []ambit.Observer{seen}, Limits: ambit.Limits{InFlight: 1}},
+		ambit.Define(echoSpec(), func(context.Context, echoInput) (echoOutput, error) {
+			runtime.Goexit()
+			return echoOutput{}, nil
+		}))
+	ctx, run := begin(t, app, alice, ambit.HTTP)
+	for range 2 {
+		var group sync.WaitGroup
+		group.Go(func() { invokeEcho(ctx, run) })
+		group.Wait()
+		if e := seen.last(t); e.Code != ambit.CodeInternal || !e.Ran {
+			t.Errorf("want internal, after the handler began, got %+v", e)
 		}
 	}
 }

@@ -91,26 +91,44 @@ func TestInvoke(t *testing.T) {
 		{"no permission", nil, &ambit.Principal{Subject: "bob"}, "echo", `{}`, `{"code":"forbidden","message":"You may not call this.","hint":"Ask the application's support for the permission."}`},
 		{"anonymous", nil, anonymous, "echo", `{}`, `{"code":"unauthenticated","message":"This needs a credential."}`},
 		{"broken principal", nil, &ambit.Principal{}, "echo", `{}`, `{"code":"unauthenticated","message":"This needs a credential."}`},
-		{"domain error", fails(ambit.Errorf(ambit.CodeConflict, "It has changed.").WithDetails(map[string]any{"version": 7})), nil, "echo", `{"text":"a"}`,
-			`{"code":"conflict","message":"It has changed.","executed":"no","details":{"version":7}}`},
-		{"wrapped domain error", fails(errors.Join(secret, ambit.Errorf(ambit.CodeNotFound, "It is gone."))), nil, "echo", `{"text":"a"}`,
-			`{"code":"not_found","message":"It is gone.","executed":"no"}`},
-		{"invalid by the handler", fails(ambit.Invalid("/text", "is taken", "b", "c")), nil, "echo", `{"text":"a"}`,
-			`{"code":"invalid_input","message":"is taken","field":"/text","allowed":["b","c"],"faults":[{"pointer":"/text","rule":"application","message":"is taken","allowed":["b","c"]}],"executed":"no"}`},
-		{"code that is not a handler's", fails(ambit.Errorf(ambit.CodeUnauthenticated, "Who are you?")), nil, "echo", `{"text":"a"}`,
-			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`},
-		{"plain error", fails(secret), nil, "echo", `{"text":"a"}`,
-			`{"code":"upstream","message":"Something that the application depends on failed.","hint":"Try again later; if it stays, tell the application's support.","executed":"unknown"}`},
-		{"deadline of the handler's own", fails(context.DeadlineExceeded), nil, "echo", `{"text":"a"}`,
-			`{"code":"deadline_exceeded","message":"The call took longer than it may.","executed":"unknown"}`},
-		{"typed nil error", fails((*ambit.Error)(nil)), nil, "echo", `{"text":"a"}`,
-			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`},
-		{"panic", write(func(context.Context, echoInput) (echoOutput, error) { panic(secret) }), nil, "echo", `{"text":"a"}`,
-			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`},
-		{"output breaks its schema", write(func(context.Context, echoInput) (echoOutput, error) {
-			return echoOutput{Text: strings.Repeat("hunter2", 100)}, nil
-		}), nil, "echo", `{"text":"a"}`,
-			`{"code":"invalid_output","message":"The application produced a result that breaks its own contract.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"yes"}`},
+		{
+			"domain error", fails(ambit.Errorf(ambit.CodeConflict, "It has changed.").WithDetails(map[string]any{"version": 7})), nil, "echo", `{"text":"a"}`,
+			`{"code":"conflict","message":"It has changed.","executed":"no","details":{"version":7}}`,
+		},
+		{
+			"wrapped domain error", fails(errors.Join(secret, ambit.Errorf(ambit.CodeNotFound, "It is gone."))), nil, "echo", `{"text":"a"}`,
+			`{"code":"not_found","message":"It is gone.","executed":"no"}`,
+		},
+		{
+			"invalid by the handler", fails(ambit.Invalid("/text", "is taken", "b", "c")), nil, "echo", `{"text":"a"}`,
+			`{"code":"invalid_input","message":"is taken","field":"/text","allowed":["b","c"],"faults":[{"pointer":"/text","rule":"application","message":"is taken","allowed":["b","c"]}],"executed":"no"}`,
+		},
+		{
+			"code that is not a handler's", fails(ambit.Errorf(ambit.CodeUnauthenticated, "Who are you?")), nil, "echo", `{"text":"a"}`,
+			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`,
+		},
+		{
+			"plain error", fails(secret), nil, "echo", `{"text":"a"}`,
+			`{"code":"upstream","message":"Something that the application depends on failed.","hint":"Try again later; if it stays, tell the application's support.","executed":"unknown"}`,
+		},
+		{
+			"deadline of the handler's own", fails(context.DeadlineExceeded), nil, "echo", `{"text":"a"}`,
+			`{"code":"deadline_exceeded","message":"The call took longer than it may.","executed":"unknown"}`,
+		},
+		{
+			"typed nil error", fails((*ambit.Error)(nil)), nil, "echo", `{"text":"a"}`,
+			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`,
+		},
+		{
+			"panic", write(func(context.Context, echoInput) (echoOutput, error) { panic(secret) }), nil, "echo", `{"text":"a"}`,
+			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`,
+		},
+		{
+			"output breaks its schema", write(func(context.Context, echoInput) (echoOutput, error) {
+				return echoOutput{Text: strings.Repeat("hunter2", 100)}, nil
+			}), nil, "echo", `{"text":"a"}`,
+			`{"code":"invalid_output","message":"The application produced a result that breaks its own contract.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"yes"}`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
