@@ -383,6 +383,9 @@ func TestLongQuestion(t *testing.T) {
 		{"token expired", func(*longQuestion) {}, ambit.CodeUnauthenticated, ambit.Principal{Expires: time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC)}},
 		{"rule over the input", func(s *longQuestion) { s.locked = true }, ambit.CodeConflict, ambit.Principal{}},
 		{"plan mode", func(s *longQuestion) { s.run.SetMode(ambit.ModePlan) }, ambit.CodeBlockedInPlanMode, ambit.Principal{}},
+		{"halt", func(s *longQuestion) {
+			s.app.Halt("process", ambit.Halt{Kind: ambit.HaltCapability, Of: "echo"})
+		}, ambit.CodeHalted, ambit.Principal{}},
 		{"run ended", func(s *longQuestion) { s.run.End() }, ambit.CodeCanceled, ambit.Principal{}},
 		{"caller gone", func(s *longQuestion) { s.cancel() }, ambit.CodeCanceled, ambit.Principal{}},
 	} {
@@ -401,6 +404,7 @@ func TestLongQuestion(t *testing.T) {
 						_, s.err = inner.Call(ctx, echoInput{Text: "a"}, ambit.WithMode(ambit.ModeDefault))
 						return ambit.Empty{}, ctx.Err()
 					}))
+				s.app = app
 				parent, cancel := context.WithCancel(context.Background())
 				s.cancel = cancel
 				defer cancel()
@@ -432,6 +436,7 @@ func TestLongQuestion(t *testing.T) {
 }
 
 type longQuestion struct {
+	app          *ambit.App
 	permissions  []string
 	gone, locked bool
 	answer       chan ambit.Answer
