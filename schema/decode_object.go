@@ -106,7 +106,7 @@ func (s *scanner) member(m *memberWalk, seen *fieldSet, others *strictjson.Keys,
 	}
 	m.next = i + 1
 	f := &m.object.fields[i]
-	here := path{up: at, step: stepField, name: f.name, secret: at.secret || f.secret}
+	here := path{up: at, step: stepField, name: f.name, secret: at.secret || f.secret, needed: f.required}
 	if seen.has(i) {
 		s.duplicate(&here)
 		return !s.full() && s.skip(&here)

@@ -84,7 +84,11 @@ func findString[S ~string | ~[]byte](e *enumRules, s S) int {
 func checkEnumString[S ~string | ~[]byte](r *report, e *enumRules, at *path, s S) int {
 	i := findString(e, s)
 	if i < 0 {
-		r.addEcho(at, e.rule, e.message, quoted(s), e.allowed)
+		value := quoted(s)
+		if near := r.nearestString(e, at, []byte(s)); near != "" {
+			value += "; did you mean " + quoted(near) + "?"
+		}
+		r.addEcho(at, e.rule, e.message, value, e.allowed)
 	}
 	return i
 }

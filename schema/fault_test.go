@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,7 +166,9 @@ func TestMessages(t *testing.T) {
 		{`{"name":"ann","password":"12345678","quite":1}`, `the key is not known here; leave it out`},
 		{`{"name":"ann","password":"12345678","age":300}`, `must be at most 255, not 300`},
 		{`{"name":"` + strings.Repeat("x", 100) + `1","password":"12345678"}`, `must match the pattern ^[a-z]+$, not "` + strings.Repeat("x", 32) + `…"`},
-		{`{"name":null,"password":"12345678"}`, `must be a string, not null; leave it out if there is no value`},
+		{`{"name":null,"password":"12345678"}`, `must be a string, not null`},
+		{`{"name":"ann","password":"12345678","age":null}`, `must be an integer, not null; leave it out if there is no value`},
+		{`{"name":"ann","password":null}`, `must be a string, not null`},
 		{`{"name":[],"password":"12345678"}`, `must be a string, not an array`},
 		{`{"name":"ann","password":"short"}`, `must have at least 8 characters`},
 		{`{"name"`, `the text ends where a colon belongs, at byte 7`},
@@ -179,6 +182,41 @@ func TestMessages(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.want, faults[0].Message); diff != "" {
 			t.Errorf("message (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestEnumMessages(t *testing.T) {
+	t.Parallel()
+	type inner struct {
+		Kind   string   `json:"kind,omitempty" enum:"task,event,note"`
+		Secret string   `json:"secret,omitempty" enum:"task,event" secret:"true"`
+		Only   string   `json:"only,omitempty" enum:"task"`
+		Many   []string `json:"many,omitempty" enum:"alpha,beta"`
+	}
+	s := mustFor[inner](t)
+	tests := []struct {
+		data string
+		want []string
+	}{
+		{`{"kind":"taks"}`, []string{`must be one of the allowed values, not "taks"; did you mean "task"?`}},
+		{`{"kind":"NOTE"}`, []string{`must be one of the allowed values, not "NOTE"; did you mean "note"?`}},
+		{`{"kind":"meeting"}`, []string{`must be one of the allowed values, not "meeting"`}},
+		{`{"kind":"` + strings.Repeat("n", 64) + `"}`, []string{`must be one of the allowed values, not "` + strings.Repeat("n", 32) + `…"`}},
+		{`{"secret":"taks"}`, []string{`must be one of the allowed values`}},
+		{`{"only":"taks"}`, []string{`must be one of the allowed values, not "taks"`}},
+		{`{"many":["alpa","alpa","alpa","alpa","alpa","alpa"]}`, append(
+			slices.Repeat([]string{`must be one of the allowed values, not "alpa"; did you mean "alpha"?`}, 5),
+			`must be one of the allowed values, not "alpa"`,
+		)},
+	}
+	for _, test := range tests {
+		var got []string
+		for _, fault := range s.Check([]byte(test.data), 0) {
+			got = append(got, fault.Message)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: messages (-want +got):\n%s", test.data, diff)
 		}
 	}
 }

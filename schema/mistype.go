@@ -7,10 +7,13 @@ func (r *report) mistyped(n *node, at *path, got types) {
 		return
 	}
 	message := "must be " + n.types.phrase()
-	if got == typeNull {
-		message += ", not null; leave it out if there is no value"
-	} else {
+	switch {
+	case got != typeNull:
 		message += ", not " + got.phrase()
+	case at.needed:
+		message += ", not null"
+	default:
+		message += ", not null; leave it out if there is no value"
 	}
 	r.add(at, "type", message, nil)
 }

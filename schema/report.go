@@ -22,6 +22,7 @@ type path struct {
 	index  int    // of an element, or the place of a name in the text
 	step   step
 	secret bool // this value and all below it are never repeated
+	needed bool // the member is required: to leave it out would not do
 }
 
 // step is how a path goes on from the one above it.

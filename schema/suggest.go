@@ -2,8 +2,8 @@ package schema
 
 import "bytes"
 
-// maxHints is how many keys one check looks for a near one to: looking costs more than all
-// else, and whoever sends many unknown keys is not served by it.
+// maxHints is how many suggestions one check makes: looking for them costs more than all else,
+// and whoever sends many unknown keys is not served by them.
 const maxHints = 5
 
 // foldedName returns the field whose name differs from key in case alone.
@@ -19,7 +19,7 @@ func (o *object) foldedName(key []byte) (string, bool) {
 
 // nearest returns the field whose name is most like key, or "" if none is near.
 func (o *object) nearest(key []byte) string {
-	best, name := max(1, min(3, len(key)/3))+1, ""
+	best, name := tooFar(len(key)), ""
 	for i := range o.fields {
 		if n := distance(key, o.fields[i].name, best); n < best {
 			best, name = n, o.fields[i].name
@@ -27,6 +27,31 @@ func (o *object) nearest(key []byte) string {
 	}
 	return name
 }
+
+// nearestString returns the accepted string that is most like s, or "" if none is near or s
+// must not be spoken of.
+func (r *report) nearestString(e *enumRules, at *path, s []byte) string {
+	if at.secret || len(e.strings) < 2 || len(s) >= keyLimit || r.hints >= maxHints {
+		return ""
+	}
+	best, near := tooFar(len(s)), ""
+	for _, known := range e.strings {
+		if bytes.EqualFold(s, []byte(known)) {
+			near = known
+			break
+		}
+		if n := distance(s, known, best); n < best {
+			best, near = n, known
+		}
+	}
+	if near != "" {
+		r.hints++
+	}
+	return near
+}
+
+// tooFar returns the distance from which on nothing is near to a text of so many bytes.
+func tooFar(size int) int { return max(1, min(3, size/3)) + 1 }
 
 // distance counts the bytes to insert, remove, replace or swap with a neighbor in order to make
 // a into b. It returns limit once it is certain not to be less. Names of 64 bytes and more are

@@ -172,8 +172,11 @@ func (n *node) constrainEnum(t tags) error {
 		if n.types == typeString {
 			value = strictjson.AppendString(nil, item)
 		}
-		if len(value) == 0 {
+		switch {
+		case len(value) == 0:
 			return errors.New("tag enum: one of the values is empty")
+		case strings.TrimSpace(item) != item:
+			return fmt.Errorf("tag enum: a blank stands beside a comma or at an end of %q; leave it out, or list the values in a method Enum", cut(text, echoLimit))
 		}
 		if _, faults := filledValue(n, value); faults != nil {
 			return fmt.Errorf("tag enum: %q does not fit: %s", item, faults[0].Message)

@@ -38,6 +38,8 @@ func TestTagMistakes(t *testing.T) {
 		{reflect.TypeFor[bool](), `json:"a" enum:"true"`, "tag enum: is for strings and numbers"},
 		{reflect.TypeFor[int](), `json:"a" enum:"1,x"`, `tag enum: "x" does not fit`},
 		{reflect.TypeFor[string](), `json:"a" enum:"x,x"`, "twice"},
+		{reflect.TypeFor[string](), `json:"a" enum:"x, y"`, "a blank stands beside a comma"},
+		{reflect.TypeFor[int](), `json:"a" enum:"1 ,2"`, "a blank stands beside a comma"},
 		{reflect.TypeFor[color](), `json:"a" enum:"red"`, "Enum method"},
 		{reflect.TypeFor[int](), `json:"a" default:"0"`, "make the field a *int"},
 		{reflect.TypeFor[bool](), `json:"a" default:"true"`, "make the field a *bool"},
