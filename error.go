@@ -162,13 +162,13 @@ func CodeOf(err error) Code {
 // ErrorOptions adapts [ErrorFrom] to a surface. The zero value is fine.
 type ErrorOptions struct {
 	// SupportContact is whom a caller may turn to, as in "#support" or
-	// "support@example.com". Empty: "the application's support".
+	// "support@example.com". Empty: "the application's operator".
 	SupportContact string
 }
 
 func (o ErrorOptions) contact() string {
 	if o.SupportContact == "" {
-		return "the application's support"
+		return "the application's operator"
 	}
 	return o.SupportContact
 }

@@ -32,7 +32,8 @@ var haltNames = [...]string{"", "all", "changes", "agents", "principal", "tenant
 
 // Halt is one thing that the halt switch stops.
 type Halt struct {
-	// Kind is required.
+	// Kind is required. A Halt without one, such as Halt{}, or of a kind that
+	// does not exist stops everything.
 	Kind HaltKind
 	// Of is the principal's key, the tenant or the capability's name, for the
 	// kinds that have one; empty for the others. The empty tenant is a tenant.

@@ -145,16 +145,19 @@ func (a *App) completeFailure(call *Call, failure *Error) *Error {
 
 // faultsMessage says what is wrong with an input in one sentence.
 func faultsMessage(faults []Fault) string {
-	first := faults[0]
-	where := first.Pointer
-	if where == "" {
-		where = "the input"
-	}
-	message := "The input is invalid: " + where + ": " + first.Message
+	message := "The input is invalid: " + located(faults[0])
 	if len(faults) > 1 {
 		message += fmt.Sprintf(" (and %d more)", len(faults)-1)
 	}
 	return message
+}
+
+// located says where a fault is, and what it is.
+func located(fault Fault) string {
+	if fault.Pointer == "" {
+		return "the input: " + fault.Message
+	}
+	return fault.Pointer + ": " + fault.Message
 }
 
 // oneLine cuts a caller's reason to one line of at most 200 characters.

@@ -88,7 +88,7 @@ func TestInvoke(t *testing.T) {
 		{"no arguments", nil, nil, "echo", ``, `{"code":"invalid_input","message":"The input is invalid: /text: is required; add it","field":"/text","faults":[{"pointer":"/text","rule":"required","message":"is required; add it"}]}`},
 		{"unknown name", nil, nil, "ecco", `{}`, `{"code":"not_found","message":"There is no capability \"ecco\" here.","hint":"Did you mean \"echo\"?"}`},
 		{"unknown name, anonymous", nil, anonymous, "ecco", `{}`, `{"code":"not_found","message":"There is no capability \"ecco\" here."}`},
-		{"no permission", nil, &ambit.Principal{Subject: "bob"}, "echo", `{}`, `{"code":"forbidden","message":"You may not call this.","hint":"Ask the application's support for the permission."}`},
+		{"no permission", nil, &ambit.Principal{Subject: "bob"}, "echo", `{}`, `{"code":"forbidden","message":"You may not call this.","hint":"Ask the application's operator for the permission."}`},
 		{"anonymous", nil, anonymous, "echo", `{}`, `{"code":"unauthenticated","message":"This needs a credential."}`},
 		{"broken principal", nil, &ambit.Principal{}, "echo", `{}`, `{"code":"unauthenticated","message":"This needs a credential."}`},
 		{
@@ -105,11 +105,11 @@ func TestInvoke(t *testing.T) {
 		},
 		{
 			"code that is not a handler's", fails(ambit.Errorf(ambit.CodeUnauthenticated, "Who are you?")), nil, "echo", `{"text":"a"}`,
-			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`,
+			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's operator.","executed":"unknown"}`,
 		},
 		{
 			"plain error", fails(secret), nil, "echo", `{"text":"a"}`,
-			`{"code":"upstream","message":"Something that the application depends on failed.","hint":"Try again later; if it stays, tell the application's support.","executed":"unknown"}`,
+			`{"code":"upstream","message":"Something that the application depends on failed.","hint":"Try again later; if it stays, tell the application's operator.","executed":"unknown"}`,
 		},
 		{
 			"deadline of the handler's own", fails(context.DeadlineExceeded), nil, "echo", `{"text":"a"}`,
@@ -117,17 +117,17 @@ func TestInvoke(t *testing.T) {
 		},
 		{
 			"typed nil error", fails((*ambit.Error)(nil)), nil, "echo", `{"text":"a"}`,
-			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`,
+			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's operator.","executed":"unknown"}`,
 		},
 		{
 			"panic", write(func(context.Context, echoInput) (echoOutput, error) { panic(secret) }), nil, "echo", `{"text":"a"}`,
-			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"unknown"}`,
+			`{"code":"internal","message":"The application failed to answer this call.","hint":"This is a fault of the application, not of the call. Tell the application's operator.","executed":"unknown"}`,
 		},
 		{
 			"output breaks its schema", write(func(context.Context, echoInput) (echoOutput, error) {
 				return echoOutput{Text: strings.Repeat("hunter2", 100)}, nil
 			}), nil, "echo", `{"text":"a"}`,
-			`{"code":"invalid_output","message":"The application produced a result that breaks its own contract.","hint":"This is a fault of the application, not of the call. Tell the application's support.","executed":"yes"}`,
+			`{"code":"invalid_output","message":"The application produced a result that breaks its own contract.","hint":"This is a fault of the application, not of the call. Tell the application's operator.","executed":"yes"}`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package ambit
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -243,12 +244,20 @@ func schemaFault(c *contract) string {
 			return fmt.Sprintf("GrantBy names %q, which is no member of its input: use the JSON names of the input's fields", name)
 		}
 	}
-	for _, example := range s.Examples {
+	for i, example := range s.Examples {
 		if faults := c.in.Check([]byte(example.Input), 0); len(faults) > 0 {
-			return fmt.Sprintf("its example %q is not a valid input: %s %s", example.Title, faults[0].Pointer, faults[0].Message)
+			return fmt.Sprintf("its example %s is not a valid input: %s", exampleName(i, example), located(faults[0]))
 		}
 	}
 	return ""
+}
+
+// exampleName is an example's title, or its number where it has none.
+func exampleName(i int, example Example) string {
+	if example.Title == "" {
+		return strconv.Itoa(i + 1)
+	}
+	return strconv.Quote(example.Title)
 }
 
 // middlewareFault checks one chain.

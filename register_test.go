@@ -47,6 +47,7 @@ func TestAddRefuses(t *testing.T) {
 		{"path with a query", with(func(s *ambit.Spec) { s.Path = "a?b" })},
 		{"path with an empty segment", with(func(s *ambit.Spec) { s.Path = "a//b" })},
 		{"negative deadline", with(func(s *ambit.Spec) { s.Deadline = -1 })},
+		{"example without a title", with(func(s *ambit.Spec) { s.Examples = []ambit.Example{{Input: `{"text":"x"}`}, {Input: `[]`}} })},
 		{"example that is no input", with(func(s *ambit.Spec) { s.Examples = []ambit.Example{{Title: "none", Input: `{}`}} })},
 		{"same name twice", func(app *ambit.App) { app.Add(ambit.Define(echoSpec(), echo), ambit.Define(echoSpec(), echo)) }},
 		{"same tool name", func(app *ambit.App) {

@@ -36,16 +36,16 @@ func (c *typeCompiler) fields(o *object, t reflect.Type) error {
 		return err
 	}
 	if len(found) == 0 && t.NumField() > 0 {
-		return fmt.Errorf("%s has fields but none that is exported; export them or define MarshalText and UnmarshalText", t)
+		return fmt.Errorf("%s has fields but none that is exported; export them or define MarshalText and UnmarshalText", typeWords(t))
 	}
 	o.fields = slices.Grow(o.fields, len(found))
 	for _, member := range found {
 		if slices.ContainsFunc(o.fields, func(f field) bool { return f.name == member.name }) {
-			return fmt.Errorf("%s.%s: the name %q is taken by the discriminator; rename one of them", t, member.field.Name, member.name)
+			return fmt.Errorf("%s: the name %q is taken by the discriminator; rename one of them", fieldWords(t, member.field), member.name)
 		}
 		f, err := c.field(o, member)
 		if err != nil {
-			return fmt.Errorf("%s.%s: %w", t, member.field.Name, err)
+			return fmt.Errorf("%s: %w", fieldWords(t, member.field), err)
 		}
 		o.fields = append(o.fields, f)
 	}
@@ -70,11 +70,11 @@ func flatten(t reflect.Type, place []int, within []reflect.Type) ([]member, erro
 		sf := t.Field(i)
 		tags, err := parseTags(sf.Tag)
 		if err != nil {
-			return nil, fmt.Errorf("%s.%s: %w", t, sf.Name, err)
+			return nil, fmt.Errorf("%s: %w", fieldWords(t, sf), err)
 		}
 		name, omit, skip, err := jsonName(sf, tags)
 		if err != nil {
-			return nil, fmt.Errorf("%s.%s: %w", t, sf.Name, err)
+			return nil, fmt.Errorf("%s: %w", fieldWords(t, sf), err)
 		}
 		if skip {
 			continue
@@ -84,10 +84,10 @@ func flatten(t reflect.Type, place []int, within []reflect.Type) ([]member, erro
 			switch {
 			case sf.Type.Kind() == reflect.Struct && !isValueStruct(sf.Type):
 				if slices.Contains(within, sf.Type) {
-					return nil, fmt.Errorf("%s.%s: embeds itself", t, sf.Name)
+					return nil, fmt.Errorf("%s: embeds itself", fieldWords(t, sf))
 				}
 				if len(tags) > 0 {
-					return nil, fmt.Errorf("%s.%s: an embedded struct takes no tags but a json name; tag its fields instead", t, sf.Name)
+					return nil, fmt.Errorf("%s: an embedded struct takes no tags but a json name; tag its fields instead", fieldWords(t, sf))
 				}
 				inner, err := flatten(sf.Type, here, append(within, t))
 				if err != nil {
@@ -96,12 +96,12 @@ func flatten(t reflect.Type, place []int, within []reflect.Type) ([]member, erro
 				found = append(found, inner...)
 				continue
 			case sf.Type.Kind() == reflect.Pointer && sf.Type.Elem().Kind() == reflect.Struct:
-				return nil, fmt.Errorf("%s.%s: an embedded pointer may be nil; embed the struct itself or give the field a json name", t, sf.Name)
+				return nil, fmt.Errorf("%s: an embedded pointer may be nil; embed the struct itself or give the field a json name", fieldWords(t, sf))
 			}
 		}
 		if !sf.IsExported() {
 			if sf.Anonymous || tags.ours() {
-				return nil, fmt.Errorf("%s.%s: is not exported and can't be set; export it or remove its tags", t, sf.Name)
+				return nil, fmt.Errorf("%s: is not exported and can't be set; export it or remove its tags", fieldWords(t, sf))
 			}
 			continue
 		}
@@ -138,7 +138,7 @@ func shadow(t reflect.Type, all []member) ([]member, error) {
 		case winner == i:
 			kept = append(kept, m)
 		case len(all[winner].place) == len(m.place):
-			return nil, fmt.Errorf("%s: the fields %s and %s both have the name %q; rename one of them", t, all[winner].field.Name, m.field.Name, m.name)
+			return nil, fmt.Errorf("%s: the fields %s and %s both have the name %q; rename one of them", typeWords(t), all[winner].field.Name, m.field.Name, m.name)
 		}
 	}
 	return kept, nil

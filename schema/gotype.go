@@ -56,11 +56,11 @@ func ForType(t reflect.Type, o Options) (*Schema, error) {
 	}
 	root, err := c.node(t)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %s: %w", t, err)
+		return nil, fmt.Errorf("schema: %s: %w", typeWords(t), err)
 	}
 	for _, resolve := range c.pending {
 		if err := resolve(); err != nil {
-			return nil, fmt.Errorf("schema: %s: %w", t, err)
+			return nil, fmt.Errorf("schema: %s: %w", typeWords(t), err)
 		}
 	}
 	return finish(root, t), nil
@@ -254,7 +254,7 @@ func (c *typeCompiler) container(n *node, t reflect.Type) (*node, error) {
 	case t.Kind() == reflect.Map:
 		key := t.Key()
 		if key.Kind() != reflect.String || key.Implements(textMarshaler) || reflect.PointerTo(key).Implements(textMarshaler) {
-			return nil, fmt.Errorf("%s: the keys of a map must be plain strings", t)
+			return nil, fmt.Errorf("%s: the keys of a map must be plain strings", typeWords(t))
 		}
 		n.types, n.bind, n.obj = typeObject, bindMap, &object{max: -1}
 	case t.Kind() == reflect.Array:
@@ -264,7 +264,7 @@ func (c *typeCompiler) container(n *node, t reflect.Type) (*node, error) {
 	}
 	items, err := c.node(elem)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t, err)
+		return nil, fmt.Errorf("%s: %w", typeWords(t), err)
 	}
 	if n.obj != nil {
 		n.obj.extra = items

@@ -189,7 +189,7 @@ func (n *node) constrainItems(t tags) error {
 		return nil
 	}
 	if n.arr == nil || n.bind == bindArray && tag != "uniqueItems" {
-		return fmt.Errorf("tag %s: is for slices, not for %s", tag, n.goType)
+		return fmt.Errorf("tag %s: is for slices, not for %s", tag, typeWords(n.goType))
 	}
 	rules := *n.arr
 	n.arr, n.definition = &rules, nil

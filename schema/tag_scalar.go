@@ -23,7 +23,7 @@ func (n *node) constrainString(t tags) error {
 			return fmt.Errorf("tag %s: the text of a %s is base64; limit its length instead", other, n.goType)
 		}
 	default:
-		return fmt.Errorf("tag %s: is for strings, not for %s", tag, n.goType)
+		return fmt.Errorf("tag %s: is for strings, not for %s", tag, typeWords(n.goType))
 	}
 	rules := stringRules{max: -1}
 	var err error
@@ -57,7 +57,7 @@ func (n *node) constrainNumber(t tags) error {
 		return nil
 	}
 	if n.bind != bindInt && n.bind != bindUint && n.bind != bindFloat {
-		return fmt.Errorf("tag %s: is for numbers, not for %s", tag, n.goType)
+		return fmt.Errorf("tag %s: is for numbers, not for %s", tag, typeWords(n.goType))
 	}
 	rules := numberRules{}
 	if n.num != nil {
@@ -161,7 +161,7 @@ func (n *node) constrainEnum(t tags) error {
 	switch n.bind {
 	case bindString, bindText, bindInt, bindUint, bindFloat:
 	default:
-		return fmt.Errorf("tag enum: is for strings and numbers, not for %s", n.goType)
+		return fmt.Errorf("tag enum: is for strings and numbers, not for %s", typeWords(n.goType))
 	}
 	if n.enum != nil {
 		return fmt.Errorf("tag enum: the Enum method of %s lists the values already; remove one of them", n.goType)

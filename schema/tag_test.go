@@ -2,10 +2,13 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestTagMistakes shows that every mistake names type, field and tag and says what to do.
@@ -80,6 +83,31 @@ func TestTagMistakes(t *testing.T) {
 // holder is a struct with one field, named A.
 func holder(t reflect.Type, tag string) reflect.Type {
 	return reflect.StructOf([]reflect.StructField{{Name: "A", Type: t, Tag: reflect.StructTag(tag)}})
+}
+
+// TestStructsWithoutANameAreNamedShortly keeps all the fields of such a struct out of errors.
+func TestStructsWithoutANameAreNamedShortly(t *testing.T) {
+	t.Parallel()
+	type named struct {
+		A map[string][]struct {
+			B string `json:"b" minimum:"1"`
+		} `json:"a"`
+	}
+	tests := []struct {
+		goType reflect.Type
+		want   string
+	}{
+		{holder(reflect.TypeFor[string](), `json:"a" minimum:"1"`), "schema: struct{…}: A: tag minimum: is for numbers, not for string"},
+		{reflect.TypeFor[named](), "schema: schema.named: schema.named.A: map[string][]struct{…}: []struct{…}: B: tag minimum: is for numbers, not for string"},
+		{reflect.TypeFor[*[2]struct{ b int }](), "schema: *[2]struct{…}: [2]struct{…}: struct{…} has fields but none that is exported; export them or define MarshalText and UnmarshalText"},
+		{holder(reflect.TypeFor[map[string]struct{}](), `json:"a" minItems:"1"`), "schema: struct{…}: A: tag minItems: is for slices, not for map[string]struct{…}"},
+	}
+	for _, test := range tests {
+		_, err := ForType(test.goType, Options{})
+		if diff := cmp.Diff(test.want, fmt.Sprint(err)); diff != "" {
+			t.Errorf("error (-want +got):\n%s", diff)
+		}
+	}
 }
 
 func TestTypeMistakes(t *testing.T) {
