@@ -67,9 +67,6 @@ func (a *App) admit(ctx context.Context, run *Run, e *entry, nested bool, known 
 	if !nested && !run.surface.open() && !spec.Expose.Has(run.surface) {
 		return refusal{code: CodeNotFound}
 	}
-	if len(spec.Callers) > 0 && !slices.Contains(spec.Callers, who.Kind) {
-		return a.denied(who, "This is not for callers of your kind ("+who.Kind.String()+").")
-	}
 	permitted, ok := known[e.permission]
 	if !ok || e.permission < 0 {
 		permitted = a.permitted(ctx, who, spec.Permission)
@@ -79,6 +76,9 @@ func (a *App) admit(ctx context.Context, run *Run, e *entry, nested bool, known 
 	}
 	if permitted.refused() {
 		return permitted
+	}
+	if len(spec.Callers) > 0 && !slices.Contains(spec.Callers, who.Kind) {
+		return a.denied(who, "This is not for callers of your kind ("+who.Kind.String()+").")
 	}
 	if a.options.Authorize != nil {
 		if message := a.options.Authorize(ctx, e.public, who); message != "" {

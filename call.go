@@ -22,15 +22,23 @@ type Progress struct {
 // those of a nil Call return zero values and do nothing, so that a handler can
 // be tested as the plain function that it is.
 type Call struct {
-	run      *Run
-	entry    *entry // nil for an unknown name
-	id       ID
-	parent   *Call
-	depth    int
-	surface  Surface
-	reason   string
-	hidden   bool // the name is none for this caller
-	ran      bool
+	run     *Run
+	entry   *entry // nil for an unknown name
+	id      ID
+	parent  *Call
+	depth   int
+	surface Surface
+	reason  string
+	judged  bool // admit has said whether the name is one for this caller
+	hidden  bool // it is none
+	ran     bool
+
+	// What tells whether an error vouches by its code alone that nothing
+	// happened: not where a nested call had an effect, nor where middleware
+	// returns an error that is not the handler's, which had begun.
+	did, entered atomic.Bool
+	refusal      atomic.Pointer[Error]
+
 	limit    Limit         // what the call had too much of
 	slots    int32         // slots of the principal in use once it had its own
 	waited   time.Duration // for a person

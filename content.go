@@ -51,4 +51,4 @@ func (c Content) fault() string {
 }
 
 // size is what the content adds to a result, before any encoding.
-func (c Content) size() int { return len(c.Text) + len(c.Data) }
+func (c Content) size() int { return len(c.Text) + len(c.Data) + len(c.MIMEType) + len(c.URI) }

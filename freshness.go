@@ -35,7 +35,7 @@ func (i *identity) set(p *Principal, now time.Time) {
 func (a *App) fresh(ctx context.Context, run *Run, now, since time.Time) *Error {
 	i := run.identity
 	if expires := i.principal.Load().Expires; !expires.IsZero() && !now.Before(expires) {
-		return &Error{Code: CodeUnauthenticated, Message: "Your credential has expired.", cause: errors.New("the principal's credential has expired")}
+		return expired()
 	}
 	if a.options.Resolve == nil {
 		return nil
@@ -58,6 +58,14 @@ func (a *App) fresh(ctx context.Context, run *Run, now, since time.Time) *Error 
 		return &Error{Code: CodeInternal, cause: fmt.Errorf("Options.Resolve returned another or no valid principal for %s", run.key)}
 	}
 	own := *resolved
+	// The credential still ends when it ends, whatever the application knows of
+	// its owner.
+	if ends := i.ceiling.Expires; !ends.IsZero() && (own.Expires.IsZero() || ends.Before(own.Expires)) {
+		own.Expires = ends
+	}
+	if !own.Expires.IsZero() && !time.Now().Before(own.Expires) {
+		return expired()
+	}
 	if ceiling := i.ceiling; !ceiling.Unscoped {
 		if own.Unscoped {
 			own.Scopes, own.Unscoped = ceiling.Scopes, false
@@ -67,6 +75,10 @@ func (a *App) fresh(ctx context.Context, run *Run, now, since time.Time) *Error 
 	i.principal.Store(&own)
 	i.resolved.Store(time.Now().UnixNano())
 	return nil
+}
+
+func expired() *Error {
+	return &Error{Code: CodeUnauthenticated, Message: "Your credential has expired.", cause: errors.New("the principal's credential has expired")}
 }
 
 func (a *App) resolve(ctx context.Context, p *Principal) (resolved *Principal, err error) {

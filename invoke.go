@@ -2,6 +2,7 @@ package ambit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -36,6 +37,10 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 		call.end()
 		if failure != nil {
 			failure = a.completeFailure(call, failure)
+		}
+		if parent != nil && call.ran && call.once == nil && call.Effect() > Read && // a keyed one can be repeated
+			(failure == nil || failure.Executed != ExecutedNo) {
+			parent.did.Store(true)
 		}
 		if call.once != nil {
 			a.settle(call, &in, &result, failure)
@@ -121,7 +126,7 @@ func (a *App) admitCall(call *Call, in *invocation, since time.Time) *Error {
 	if e != nil {
 		refused = a.admit(ctx, run, e, call.nested(), nil)
 	}
-	call.hidden = refused.code == CodeNotFound // what is not for this caller does not exist
+	call.judged, call.hidden = true, refused.code == CodeNotFound // what is not for this caller does not exist
 	if !refused.refused() {
 		if failure := a.halted(call); failure != nil {
 			return failure
@@ -134,9 +139,9 @@ func (a *App) admitCall(call *Call, in *invocation, since time.Time) *Error {
 	}
 	switch {
 	case call.hidden:
-		return a.suggest(ctx, run, in.Name, unknown(in.Name))
+		return a.suggest(ctx, run, in.asked(), unknown(in.asked()))
 	case refused.refused():
-		return a.refuse(e, in.Name, refused)
+		return a.refuse(e, in.asked(), refused)
 	}
 	return nil
 }
@@ -247,7 +252,10 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 
 func (a *App) throughMiddleware(call *Call, middleware []Middleware, f frame) error {
 	output, err := chain(&call.ctx, call, middleware, func(ctx context.Context) (any, error) {
+		call.entered.Store(true)
 		if err := f.handle(ctx); err != nil {
+			e, _ := errors.AsType[*Error](err)
+			call.refusal.Store(e)
 			return nil, err
 		}
 		return f.output(), nil
@@ -280,6 +288,7 @@ func (a *App) encode(call *Call, in *invocation, result Result) (Result, *Error)
 // measure checks the content of a result and the size of all of it.
 func (a *App) measure(call *Call, in *invocation, result Result) (Result, *Error) {
 	e, size := in.entry, len(result.Output)
+	size += len(result.Text)
 	if out := result.Output; in.WantText && !result.HasText && out[0] == '"' { // a string is its own text
 		result.Text, result.HasText = string(strictjson.Unquote(out[1:len(out)-1])), true
 	}

@@ -65,7 +65,7 @@ func (a *App) handlerError(call *Call, err error) *Error {
 		a.logger.Error("details of an error dropped", slog.String("capability", call.Capability()), slog.Int("bytes", len(text)), slog.Any("cause", err))
 		failure.Details, failure.Allowed, failure.Faults = nil, nil, nil
 	}
-	if failure.Executed == "" && refuses(e.Code) {
+	if failure.Executed == "" && refuses(e.Code) && !call.did.Load() && (!call.entered.Load() || call.refusal.Load() == e) {
 		failure.Executed = ExecutedNo
 	}
 	return &failure
@@ -91,7 +91,8 @@ func firstError(first, second error) error {
 // invalidOutput is the server's fault: its detail stays on the server.
 func (a *App) invalidOutput(call *Call, faults []Fault) *Error {
 	failure := &Error{Code: CodeInvalidOutput, Executed: call.executed(ExecutedYes)}
-	if limit := a.options.HaltAfter; limit > 0 && int(call.entry.broken.Add(1)) >= limit {
+	if limit := a.options.HaltAfter; limit > 0 && call.entry.permission >= 0 && // a run's own has no name that others know
+		int(call.entry.broken.Add(1)) >= limit {
 		a.haltSelf(call.Capability())
 	}
 	var text strings.Builder
@@ -113,9 +114,10 @@ func (a *App) panicked(ctx context.Context, capability string, v any) error {
 	return fmt.Errorf("panic: %v", v)
 }
 
-// executed returns what an error says about the effect: nothing for a read.
+// executed returns what an error says about the effect: nothing for a read, and
+// nothing before it is decided whether the caller may know of the capability.
 func (c *Call) executed(e Executed) Executed {
-	if effect := c.Effect(); c.hidden || effect == 0 || effect == Read {
+	if effect := c.Effect(); !c.judged || c.hidden || effect == 0 || effect == Read {
 		return ""
 	}
 	return e

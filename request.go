@@ -1,12 +1,19 @@
 package ambit
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Request is one call as a surface hands it over: translated, not judged.
 type Request struct {
 	// Name is the capability's dotted name; on MCP, page tools, assistants and
 	// sandboxes its tool name, with underscores for dots.
 	Name string
+	// Asked is what the caller called it by, where that is not Name: an HTTP
+	// path, say. The answer for an unknown name repeats it and no other, so that
+	// a name which is hidden does not come out. Empty: Name.
+	Asked string
 	// Input is the input's JSON text. Empty means {}. It is not kept.
 	Input []byte
 	// Reason is what the caller gives as its reason: one line, cut to 200
@@ -95,6 +102,8 @@ func callTyped[In, Out any](ctx context.Context, c *Contract[In, Out], in In, op
 	}
 	return frame.out, nil
 }
+
+func (r *Request) asked() string { return cmp.Or(r.Asked, r.Name) }
 
 // invocation is one call on its way through the pipeline.
 type invocation struct {

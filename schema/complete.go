@@ -118,7 +118,7 @@ func assertFormat(f format) func(v any) error {
 }
 
 // check reports what the complete validator says about a valid JSON text.
-func (c *completeValidator) check(r *report, at *path, text []byte) {
+func (c *completeValidator) check(r *report, n *node, at *path, text []byte) {
 	values, bounded := measure(text)
 	switch {
 	case !bounded:
@@ -149,7 +149,7 @@ func (c *completeValidator) check(r *report, at *path, text []byte) {
 	c.machines.Put(m)
 	var failure *jsonschema.ValidationError
 	if errors.As(err, &failure) {
-		reportFailure(r, at, failure)
+		reportFailure(r, n, at, failure)
 	} else if err != nil {
 		r.add(at, "schema", "does not satisfy the schema", nil)
 	}
@@ -200,7 +200,7 @@ func measure(text []byte) (values int, bounded bool) {
 }
 
 // reportFailure turns the leaves of a failure into faults, in the order of their places.
-func reportFailure(r *report, at *path, failure *jsonschema.ValidationError) {
+func reportFailure(r *report, n *node, at *path, failure *jsonschema.ValidationError) {
 	var faults []Fault
 	var walk func(*jsonschema.ValidationError)
 	walk = func(e *jsonschema.ValidationError) {
@@ -211,7 +211,7 @@ func reportFailure(r *report, at *path, failure *jsonschema.ValidationError) {
 			return
 		}
 		pointer := r.appendPointer(nil, at)
-		for _, token := range e.InstanceLocation {
+		for _, token := range e.InstanceLocation[:n.openTokens(e.InstanceLocation)] {
 			pointer = appendToken(append(pointer, '/'), cut(token, keyLimit))
 		}
 		faults = append(faults, Fault{Pointer: string(pointer), Rule: failureRule(e.ErrorKind), Message: failureMessage(e.ErrorKind)})
@@ -224,6 +224,39 @@ func reportFailure(r *report, at *path, failure *jsonschema.ValidationError) {
 			r.faults = append(r.faults, f)
 		}
 	}
+}
+
+// openTokens returns how many tokens of a pointer into the value may be told: those that lead
+// to a secret, and none below it.
+func (n *node) openTokens(tokens []string) int {
+	switch {
+	case n == nil || len(tokens) == 0:
+		return len(tokens)
+	case n.secret:
+		return 0
+	}
+	open := n.described.openTokens(tokens)
+	for _, b := range n.branches {
+		open = min(open, b.node.openTokens(tokens))
+	}
+	if n.union != nil {
+		for _, v := range n.union.variants {
+			open = min(open, v.openTokens(tokens))
+		}
+	}
+	if n.arr != nil {
+		open = min(open, 1+n.arr.items.openTokens(tokens[1:]))
+	}
+	if n.obj == nil {
+		return open
+	}
+	below := n.obj.extra
+	if i := n.obj.find([]byte(tokens[0])); i >= 0 {
+		if below = n.obj.fields[i].node; n.obj.fields[i].secret {
+			return min(open, 1)
+		}
+	}
+	return min(open, 1+below.openTokens(tokens[1:]))
 }
 
 // failureRule names the keyword of a failure.
@@ -294,6 +327,6 @@ func (s *scanner) completed(n *node, at *path) bool {
 		}
 		text = filled
 	}
-	n.complete.check(&s.report, at, text)
+	n.complete.check(&s.report, n.described, at, text)
 	return !s.full()
 }

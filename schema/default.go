@@ -4,9 +4,9 @@ import "reflect"
 
 // Complete fills the defaults into a Go value, for calls that never were JSON: a field that is
 // not a pointer gets its default if it is zero, a pointer if it is nil. The value must be of
-// the type of the schema and addressable. What it refers to is changed in place: structs behind
-// pointers and the elements of its slices and maps. A parsed schema has no Go values, and
-// Complete does nothing.
+// the type of the schema and addressable. What it refers to is not changed, since others may
+// hold it too: pointers, slices and maps with a default below them are replaced by copies. A
+// parsed schema has no Go values, and Complete does nothing.
 func (s *Schema) Complete(v reflect.Value) {
 	if s.goType != nil && s.root.defaults {
 		s.root.supply(v, DefaultDepth)
@@ -22,25 +22,43 @@ func (n *node) supply(v reflect.Value, depth int) {
 		if v.IsNil() {
 			return
 		}
-		v = v.Elem()
+		v = ownPointer(v)
 	}
 	switch n.bind {
 	case bindStruct:
 		n.completeStruct(v, depth)
 	case bindSlice, bindArray:
+		if n.bind == bindSlice && v.Len() > 0 {
+			own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(own, v)
+			v.Set(own)
+		}
 		for i := range v.Len() {
 			n.arr.items.supply(v.Index(i), depth-1)
 		}
 	case bindMap:
-		for _, key := range v.MapKeys() {
-			elem := reflect.New(v.Type().Elem()).Elem()
-			elem.Set(v.MapIndex(key))
-			n.obj.extra.supply(elem, depth-1)
-			v.SetMapIndex(key, elem)
+		if v.Len() == 0 {
+			return
 		}
+		own := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for entries := v.MapRange(); entries.Next(); {
+			elem := reflect.New(v.Type().Elem()).Elem()
+			elem.Set(entries.Value())
+			n.obj.extra.supply(elem, depth-1)
+			own.SetMapIndex(entries.Key(), elem)
+		}
+		v.Set(own)
 	case bindUnion:
 		n.completeVariant(v, depth)
 	}
+}
+
+// ownPointer makes v point to a copy of what it points to, and returns that.
+func ownPointer(v reflect.Value) reflect.Value {
+	own := reflect.New(v.Type().Elem())
+	own.Elem().Set(v.Elem())
+	v.Set(own)
+	return own.Elem()
 }
 
 func (n *node) completeStruct(v reflect.Value, depth int) {
@@ -63,13 +81,14 @@ func (n *node) completeVariant(v reflect.Value, depth int) {
 	if variant == nil {
 		return
 	}
-	if v.Elem().Kind() == reflect.Pointer {
-		variant.supply(inner, depth)
+	if !variant.defaults {
 		return
 	}
-	// What an interface holds can't be changed in place.
-	copied := reflect.New(inner.Type()).Elem()
-	copied.Set(inner)
-	variant.supply(copied, depth)
+	copied := reflect.New(inner.Type())
+	copied.Elem().Set(inner)
+	variant.supply(copied.Elem(), depth)
+	if v.Elem().Kind() != reflect.Pointer {
+		copied = copied.Elem()
+	}
 	v.Set(copied)
 }

@@ -11,41 +11,75 @@ import (
 // JSON Schema calls equal: the order of members, the spelling of strings and numbers, and white
 // space make no difference (JSON Schema core, section 4.2.2).
 func appendKey(dst, value []byte) []byte {
-	switch c := value[0]; {
-	case c == '"':
-		raw := value[1 : len(value)-1]
-		if bytes.IndexByte(raw, '\\') >= 0 {
-			raw = strictjson.Unquote(raw)
-		}
-		return strictjson.AppendString(dst, raw)
-	case c == '[':
-		dst = append(dst, '[')
-		for elements := strictjson.Elements(value, strictjson.MaxDepth); elements.Next(); {
-			dst = append(appendKey(dst, elements.Value()), ',')
-		}
-		return append(dst, ']')
-	case c == '{':
-		return appendObjectKey(dst, value)
-	case c == '-' || c-'0' <= 9:
-		d := parseDecimal(value)
-		return d.appendKey(dst)
-	}
-	return append(dst, value...)
+	dst, _ = keyAt(dst, value, 0)
+	return dst
 }
 
-func appendObjectKey(dst, value []byte) []byte {
-	type member struct{ key, value []byte }
+// keyAt appends the form of the value at data[i] and returns the position behind it. It goes
+// over the text once, however deep that is.
+func keyAt(dst, data []byte, i int) (out []byte, end int) {
+	switch c := data[i]; {
+	case c == '"':
+		end, escaped, _ := strictjson.String(data, i)
+		raw := data[i+1 : end-1]
+		if escaped {
+			raw = strictjson.Unquote(raw)
+		}
+		return strictjson.AppendString(dst, raw), end
+	case c == '[':
+		dst = append(dst, '[')
+		more := true
+		if i = strictjson.Space(data, i+1); data[i] == ']' {
+			i, more = i+1, false
+		}
+		for more {
+			dst, i = keyAt(dst, data, i)
+			dst = append(dst, ',')
+			i, more, _ = strictjson.Next(data, i, ']')
+		}
+		return append(dst, ']'), i
+	case c == '{':
+		return objectKeyAt(dst, data, i)
+	case c == '-' || c-'0' <= 9:
+		end, _, _ = strictjson.Number(data, i)
+		d := parseDecimal(data[i:end])
+		return d.appendKey(dst), end
+	}
+	end, _ = strictjson.Literal(data, i)
+	return append(dst, data[i:end]...), end
+}
+
+func objectKeyAt(dst, data []byte, i int) (out []byte, end int) {
+	type member struct {
+		key        []byte
+		start, end int // of its form
+	}
 	var all []member
-	for members := strictjson.Members(value, strictjson.MaxDepth); members.Next(); {
-		all = append(all, member{members.Key(), members.Value()})
+	begin, more := len(dst), true
+	if i = strictjson.Space(data, i+1); data[i] == '}' {
+		i, more = i+1, false
+	}
+	for more {
+		after, escaped, _ := strictjson.String(data, i)
+		m := member{key: data[i+1 : after-1], start: len(dst)}
+		if escaped {
+			m.key = strictjson.Unquote(m.key)
+		}
+		i, _ = strictjson.Colon(data, after)
+		dst = append(strictjson.AppendString(dst, m.key), ':')
+		dst, i = keyAt(dst, data, i)
+		dst = append(dst, ',')
+		m.end = len(dst)
+		all = append(all, m)
+		i, more, _ = strictjson.Next(data, i, '}')
 	}
 	slices.SortFunc(all, func(a, b member) int { return bytes.Compare(a.key, b.key) })
-	dst = append(dst, '{')
+	unsorted := bytes.Clone(dst[begin:])
+	dst = append(dst[:begin], '{')
 	for _, m := range all {
-		dst = append(strictjson.AppendString(dst, m.key), ':')
-		dst = append(appendKey(dst, m.value), ',')
+		dst = append(dst, unsorted[m.start-begin:m.end-begin]...)
 	}
-	return append(dst, '}')
+	return append(dst, '}'), i
 }
 
 // fewItems is how many elements of a uniqueItems array are compared one by one.

@@ -50,6 +50,13 @@ type parser struct {
 	links    links
 	complete bool // some keyword needs the complete validator
 	pending  []func()
+	applied  []application
+}
+
+// application is one place at which a schema is applied.
+type application struct {
+	from, keyword string
+	to            string // "": somewhere that the tree can't tell
 }
 
 // parseText compiles a schema text into a tree.
@@ -233,6 +240,7 @@ func (p *parser) schemaKeyword(n *node, list keywords, k keyword, pointer string
 	if err != nil {
 		return err
 	}
+	p.applied = append(p.applied, application{pointer, k.name, child(pointer, k.name)})
 	switch k.name {
 	case "items":
 		if list.get("prefixItems") == nil {
@@ -263,6 +271,7 @@ func (p *parser) listKeyword(k keyword, pointer string) error {
 		if _, err := p.schema(elements.Value(), at); err != nil {
 			return err
 		}
+		p.applied = append(p.applied, application{pointer, k.name, at})
 		if k.name != "prefixItems" {
 			p.mark(pointer, at)
 		}
@@ -291,6 +300,7 @@ func (p *parser) mapKeyword(k keyword, pointer string) error {
 		if _, err := p.schema(members.Value(), at); err != nil {
 			return err
 		}
+		p.applied = append(p.applied, application{pointer, k.name, at})
 		if k.name == "dependentSchemas" {
 			p.mark(pointer, at)
 		}
@@ -299,15 +309,43 @@ func (p *parser) mapKeyword(k keyword, pointer string) error {
 }
 
 // checkSecrets refuses a secret that only the complete validator would see: it could not be
-// kept out of faults and records.
+// kept out of faults and records. What counts is every place at which it is applied, for the
+// tree may see one schema at one place and not at another.
 func (p *parser) checkSecrets(root *node) error {
+	const cure = "a secret must stand under properties, items or additionalProperties, not under keywords that combine schemas"
 	tree := reachable(root)
-	for _, at := range slices.Sorted(maps.Keys(p.nodes)) {
-		if n := p.nodes[at]; n.secret && !slices.Contains(tree, n) {
-			return mistake(at, "writeOnly", "a secret must stand under properties, items or additionalProperties, not under keywords that combine schemas")
+	secrets := slices.DeleteFunc(slices.Sorted(maps.Keys(p.nodes)), func(at string) bool { return !p.nodes[at].secret })
+	for _, at := range secrets {
+		if !slices.Contains(tree, p.nodes[at]) {
+			return mistake(at, "writeOnly", cure)
+		}
+	}
+	if len(secrets) == 0 {
+		return nil
+	}
+	for _, a := range p.applied {
+		if !p.followed(a) && (a.to == "" || slices.ContainsFunc(reachable(p.nodes[a.to]), (*node).holdsSecret)) {
+			return mistake(a.from, a.keyword, "leads to a secret; "+cure)
 		}
 	}
 	return nil
+}
+
+// followed reports whether the tree leads from one schema to the other by this very keyword.
+func (p *parser) followed(a application) bool {
+	from, to := p.nodes[a.from], p.nodes[a.to]
+	switch a.keyword {
+	case "properties", "$defs", "contentSchema":
+		return true // the last two apply nothing by themselves
+	case "items":
+		return from.arr != nil && from.arr.items == to
+	case "additionalProperties":
+		return to.types == 0 || from.obj != nil && from.obj.extra == to
+	case "anyOf", "oneOf":
+		return from.union != nil && slices.Contains(from.union.variants, to) ||
+			slices.ContainsFunc(from.branches, func(b branch) bool { return b.node == to })
+	}
+	return false
 }
 
 // mark notes that the schema at one pointer applies another to the same value.

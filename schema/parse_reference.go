@@ -187,6 +187,7 @@ func (p *parser) reference(ref, pointer string) error {
 	p.complete = true
 	target, ok := p.local(ref)
 	if !ok {
+		p.applied = append(p.applied, application{pointer, "$ref", ""})
 		return nil // the complete validator resolves it, or refuses the schema
 	}
 	raw := p.lookUp(target)
@@ -194,6 +195,7 @@ func (p *parser) reference(ref, pointer string) error {
 		return mistake(pointer, "$ref", "leads to nothing; there is no %q", target)
 	}
 	p.mark(pointer, target)
+	p.applied = append(p.applied, application{pointer, "$ref", target})
 	_, err := p.schema(raw, target)
 	return err
 }

@@ -109,6 +109,9 @@ func (p *parser) textKeyword(n *node, k keyword, pointer string) error {
 		if p.embedded {
 			return mistake(pointer, k.name, "a schema that becomes part of another can't hold references")
 		}
+		if k.name == "$dynamicRef" {
+			p.applied = append(p.applied, application{pointer, k.name, ""})
+		}
 	}
 	return nil
 }

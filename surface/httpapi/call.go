@@ -38,6 +38,7 @@ func (x *exchange) call(path string) {
 		x.fail(refused)
 		return
 	}
+	request.Asked = "/" + path
 	b := x.pool.Get().(*buffers)
 	defer x.put(b)
 	if b.in, refused = trust.ReadBody(x.w, x.r, x.identity, b.in[:0], x.limit(ctx, run, at)); refused != nil {
