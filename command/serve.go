@@ -1,6 +1,8 @@
 package command
 
 import (
+	"errors"
+	"fmt"
 	"net"
 
 	"github.com/spf13/cobra"
@@ -40,5 +42,9 @@ func serveApp(c *cobra.Command, address string, app *ambit.App, options serve.Op
 		}
 	}
 	defer haltOnSignal(app)()
-	return serve.ListenAndServe(c.Context(), address, app, options)
+	err := serve.ListenAndServe(c.Context(), address, app, options)
+	if failure, ok := errors.AsType[*net.OpError](err); ok && failure.Op == "listen" {
+		return fmt.Errorf("%w: choose another address with --addr HOST:PORT", err)
+	}
+	return err
 }

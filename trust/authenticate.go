@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"github.com/ambit-dev/ambit"
 )
@@ -25,7 +26,7 @@ func (g *Guard) authenticate(r *http.Request) (*Identity, *ambit.Error) {
 			return nil, g.invalid(r, a.Name(), err)
 		case identity == nil:
 			continue
-		case found != nil && found.Principal.Key() != identity.Principal.Key():
+		case found != nil && !agree(found.Principal, identity.Principal):
 			return nil, g.invalid(r, a.Name(), errors.New("another authenticator found another principal"))
 		case found == nil:
 			found = identity
@@ -39,6 +40,14 @@ func (g *Guard) authenticate(r *http.Request) (*Identity, *ambit.Error) {
 		return g.anonymous, nil
 	}
 	return found, nil
+}
+
+// agree reports whether two credentials are of one caller and reach equally far.
+// If they do not, which of the two holds would depend on the order of the
+// authenticators.
+func agree(p, q *ambit.Principal) bool {
+	return p.Key() == q.Key() && p.Kind == q.Kind && p.Client == q.Client && p.Unscoped == q.Unscoped &&
+		slices.Equal(slices.Compact(slices.Sorted(slices.Values(p.Scopes))), slices.Compact(slices.Sorted(slices.Values(q.Scopes))))
 }
 
 // ask calls one authenticator, contains its panic and checks what it returned.
@@ -69,7 +78,7 @@ func ask(a Authenticator, r *http.Request) (identity *Identity, err error) {
 // does not is for the operator alone.
 func (g *Guard) invalid(r *http.Request, authenticator string, err error) *ambit.Error {
 	g.app.Logger().InfoContext(r.Context(), "credential refused", slog.String("authenticator", authenticator), slog.Any("cause", err))
-	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated, Message: "The credential is not valid."})
+	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated, Message: "The credential is not valid.", Hint: g.hint})
 }
 
 // challenge calls one authenticator and contains its panic.

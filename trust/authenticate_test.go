@@ -83,6 +83,31 @@ func TestT02_OneCredential(t *testing.T) {
 	}
 }
 
+// TestT02_Hint holds that whoever shows no credential, or one that is not valid,
+// is told the same in words.
+func TestT02_Hint(t *testing.T) {
+	t.Parallel()
+	a, b := hinting{fake{name: "a"}, "Send A."}, hinting{fake{name: "b"}, "Send B."}
+	silent := hinting{fake{name: "silent"}, ""}
+	tests := []struct {
+		name           string
+		authenticators []trust.Authenticator
+		want           string
+	}{
+		{"none says anything", []trust.Authenticator{fake{name: "plain"}, silent}, ""},
+		{"one", []trust.Authenticator{fake{name: "plain"}, a, silent}, "Send A."},
+		{"two", []trust.Authenticator{a, b}, "Send A. Or: Send B."},
+	}
+	for _, tt := range tests {
+		guard := newGuard(t, trust.Options{Authenticators: tt.authenticators})
+		_, invalid := guard.Admit(request(header("Authorization", "Unknown", "Twice")))
+		got := []string{guard.Unauthenticated().Hint, invalid.Hint}
+		if diff := cmp.Diff([]string{tt.want, tt.want}, got); diff != "" {
+			t.Errorf("%s: hints without a credential and with one that is not valid (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
 func TestT02_Challenge(t *testing.T) {
 	t.Parallel()
 	app, log := logged()

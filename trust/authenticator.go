@@ -19,3 +19,12 @@ type Authenticator interface {
 	// none. It must say the same for every path of one endpoint.
 	Challenge(r *http.Request) string
 }
+
+// Hinter is what an [Authenticator] implements that can say in a sentence what
+// to send, for people and models who do not read the header of a challenge.
+type Hinter interface {
+	// Hint returns the sentence, as in "Send Authorization: Bearer KEY.", or
+	// "" for none. It is asked for once, when a [Guard] is made, so that every
+	// answer to a missing or invalid credential has the same one.
+	Hint() string
+}

@@ -33,5 +33,6 @@
 // # Authenticators
 //
 // Package trust/apikey has API keys. An application adds its own way with a type
-// that has the three methods of [Authenticator].
+// that has the three methods of [Authenticator], and [Hinter]'s where it can say
+// in words what to send.
 package trust

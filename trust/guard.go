@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ambit-dev/ambit"
@@ -22,6 +23,7 @@ type Guard struct {
 	listedOrigins  bool
 	authenticators []Authenticator
 	open           bool // anonymous callers from other machines are served
+	hint           string // which credentials would do
 	anonymous      *Identity
 	addresses      *addresses
 }
@@ -54,6 +56,7 @@ func NewGuard(app *ambit.App, o Options) (*Guard, error) {
 	return &Guard{
 		app: app, hosts: hosts, origins: origins, listedOrigins: o.ListedOrigins,
 		authenticators: slices.Clone(o.Authenticators),
+		hint:           hintOf(o.Authenticators),
 		open:           len(o.Authenticators) > 0 || o.AllowUnauthenticated,
 		anonymous:      &Identity{Principal: &ambit.Principal{Kind: ambit.KindAnonymous}},
 		addresses:      addresses,
@@ -76,6 +79,17 @@ func checkAuthenticators(list []Authenticator) error {
 		}
 	}
 	return nil
+}
+
+// hintOf joins what the authenticators say in words.
+func hintOf(list []Authenticator) string {
+	var hints []string
+	for _, a := range list {
+		if h, ok := a.(Hinter); ok && h.Hint() != "" {
+			hints = append(hints, h.Hint())
+		}
+	}
+	return strings.Join(hints, " Or: ")
 }
 
 func publicURL(text string) (*url.URL, error) {
@@ -141,7 +155,7 @@ func (g *Guard) Authenticates() bool { return len(g.authenticators) > 0 }
 // Unauthenticated returns the answer for a sender who has shown no credential
 // and needs one. It is the same whatever was asked for.
 func (g *Guard) Unauthenticated() *ambit.Error {
-	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated})
+	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated, Hint: g.hint})
 }
 
 // Challenge adds to an answer's header the WWW-Authenticate values of every

@@ -243,6 +243,14 @@ type fake struct {
 
 func (f fake) Name() string { return f.name }
 
+// hinting is an authenticator that says in words what to send.
+type hinting struct {
+	fake
+	hint string
+}
+
+func (h hinting) Hint() string { return h.hint }
+
 func (f fake) Authenticate(r *http.Request) (*trust.Identity, error) { return f.authenticate(r) }
 
 func (f fake) Challenge(*http.Request) string {

@@ -69,12 +69,21 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, ok := a.path(r)
 	switch {
 	case !ok:
-		x.fail(ambit.Errorf(ambit.CodeNotFound, "There is nothing at this path."))
+		x.fail(a.nothing(r))
 	case path == "":
 		x.list()
 	default:
 		x.call(path)
 	}
+}
+
+// nothing is the answer at a path at which no capability can be.
+func (a *api) nothing(r *http.Request) *ambit.Error {
+	e := ambit.Errorf(ambit.CodeNotFound, "There is nothing at this path.")
+	if r.Method == http.MethodPost && !strings.HasPrefix(r.URL.Path, a.prefix) {
+		e.Hint = "Capabilities are called below " + a.prefix + "."
+	}
+	return e
 }
 
 // path returns what of the request's path comes after the prefix, "" for the

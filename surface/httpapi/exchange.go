@@ -53,9 +53,12 @@ func (x *exchange) negotiated() *ambit.Error {
 	switch header := x.r.Header; {
 	case !negotiate.Accepts(header["Accept"], "application/json", true):
 		return ambit.Errorf(ambit.CodeNotAcceptable, "Answers are JSON.").WithHint("Send Accept: application/json, or no Accept header.")
-	case x.r.ContentLength != 0 && (!negotiate.IsJSON(header["Content-Type"]) || len(header["Content-Encoding"]) > 0):
-		return ambit.Errorf(ambit.CodeUnsupportedMediaType, "The body must be JSON without a content encoding.").
-			WithHint("Send Content-Type: application/json.")
+	case x.r.ContentLength == 0:
+	case !negotiate.IsJSON(header["Content-Type"]):
+		return ambit.Errorf(ambit.CodeUnsupportedMediaType, "The body must be JSON.").WithHint("Send Content-Type: application/json.")
+	case len(header["Content-Encoding"]) > 0:
+		return ambit.Errorf(ambit.CodeUnsupportedMediaType, "The body must not have a content encoding.").
+			WithHint("Send the JSON as it is, without a Content-Encoding header.")
 	}
 	return nil
 }

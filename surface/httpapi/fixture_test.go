@@ -148,6 +148,8 @@ func (people) Authenticate(r *http.Request) (*trust.Identity, error) {
 	return &trust.Identity{Principal: &principal}, nil
 }
 
+func (people) Hint() string { return "Send Authorization: Test NAME." }
+
 // withPeople are the options of an API with an authenticator.
 func withPeople() httpapi.Options {
 	return httpapi.Options{Trust: trust.Options{Authenticators: []trust.Authenticator{people{}}}}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/ambit-dev/ambit"
 )
@@ -100,10 +101,22 @@ func (x *exchange) failed(ctx context.Context, run *ambit.Run, m *message, name 
 	case ambit.CodeNotFound:
 		// A handler may say so as well, of something that it looked for.
 		if ambit.CodeOf(run.Admit(ctx, name)) == ambit.CodeNotFound {
+			e = toolNamed(e, name)
 			return &rpcError{number: numberInvalidParams, message: e.Message, data: x.errorObject(e)}
 		}
 	}
 	return x.fault(m, e)
+}
+
+// toolNamed adds to the answer for an unknown tool what is wrong with every name
+// that has a dot, so that it says nothing about which ones there are (rule T07).
+func toolNamed(e *ambit.Error, name string) *ambit.Error {
+	if !strings.Contains(name, ".") {
+		return e
+	}
+	c := *e
+	c.Message += " Names of tools have underscores where those of capabilities have dots."
+	return &c
 }
 
 // log returns what takes a handler's log, or nil where the client wants none.

@@ -176,6 +176,8 @@ func person(name string) *ambit.Principal {
 	return p
 }
 
+func (people) Hint() string { return "Send Authorization: Test NAME." }
+
 // withPeople are the options of a server with an authenticator.
 func withPeople() mcp.Options {
 	return mcp.Options{Trust: trust.Options{Authenticators: []trust.Authenticator{people{}}, Origins: []string{"https://app.example.com"}}}

@@ -94,9 +94,12 @@ func (p *post) modern() bool {
 // negotiate checks the headers that say what the client sends and takes.
 func (p *post) negotiate() (stream bool, refused *ambit.Error) {
 	header := p.r.Header
-	if !negotiate.IsJSON(header["Content-Type"]) || len(header["Content-Encoding"]) > 0 {
-		return false, ambit.Errorf(ambit.CodeUnsupportedMediaType, "The body must be JSON without a content encoding.").
-			WithHint("Send Content-Type: application/json.")
+	switch {
+	case !negotiate.IsJSON(header["Content-Type"]):
+		return false, ambit.Errorf(ambit.CodeUnsupportedMediaType, "The body must be JSON.").WithHint("Send Content-Type: application/json.")
+	case len(header["Content-Encoding"]) > 0:
+		return false, ambit.Errorf(ambit.CodeUnsupportedMediaType, "The body must not have a content encoding.").
+			WithHint("Send the JSON as it is, without a Content-Encoding header.")
 	}
 	json, stream := accepts(header["Accept"])
 	if !json {

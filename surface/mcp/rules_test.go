@@ -68,8 +68,8 @@ func TestT02_ChallengeWithoutReadingTheBody(t *testing.T) {
 func TestT07_UnexposedIsUnknown(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, fixture(ambit.Options{}), withPeople())
-	// Both names are as far from every other one.
-	const unexposed, unknown = "hidden_job", "absent_job"
+	// Both names of a pair are as far from every other one.
+	pairs := []struct{ unexposed, unknown string }{{"hidden_job", "absent_job"}, {"hidden.job", "absent.job"}}
 	probes := map[string]func(name string) *http.Request{}
 	for _, person := range []string{"editor", "guest", "scopeless"} {
 		for _, arguments := range []string{`{}`, `{"a":1}`, `[]`, `{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`} {
@@ -96,10 +96,12 @@ func TestT07_UnexposedIsUnknown(t *testing.T) {
 		}
 	}
 	for key, probe := range probes {
-		want := sent(server, probe(unknown))
-		got := strings.ReplaceAll(sent(server, probe(unexposed)), unexposed, unknown)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-unknown +unexposed):\n%s", key, diff)
+		for _, pair := range pairs {
+			want := sent(server, probe(pair.unknown))
+			got := strings.ReplaceAll(sent(server, probe(pair.unexposed)), pair.unexposed, pair.unknown)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s %s (-unknown +unexposed):\n%s", pair.unexposed, key, diff)
+			}
 		}
 	}
 }

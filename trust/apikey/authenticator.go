@@ -4,7 +4,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,6 +111,7 @@ func (k Key) principal() (*ambit.Principal, error) {
 		return nil, errors.New("has no principal")
 	}
 	p := *k.Principal
+	p.Permissions, p.Roles, p.Scopes, p.Claims = slices.Clone(p.Permissions), slices.Clone(p.Roles), slices.Clone(p.Scopes), maps.Clone(p.Claims)
 	switch {
 	case p.Kind >= ambit.KindAnonymous:
 		return nil, errors.New("its principal is not of kind user, service or agent")
@@ -122,6 +125,9 @@ func (k Key) principal() (*ambit.Principal, error) {
 		p.Subject = k.Name
 	}
 	p.Unscoped = p.Scopes == nil
+	if !k.Expires.IsZero() && (p.Expires.IsZero() || k.Expires.Before(p.Expires)) {
+		p.Expires = k.Expires // a run that has begun ends with its key
+	}
 	return &p, nil
 }
 
@@ -167,6 +173,9 @@ func bearer(header string) (token string, ok bool) {
 // Challenge asks for a bearer token.
 func (a *Authenticator) Challenge(*http.Request) string { return `Bearer realm="apikey"` }
 
+// Hint says how a key is sent.
+func (a *Authenticator) Hint() string { return "Send Authorization: Bearer KEY." }
+
 // Principal returns a copy of the principal of the key with this name, for
 // programs that act as one of their own callers.
 func (a *Authenticator) Principal(name string) (*ambit.Principal, bool) {
@@ -175,5 +184,6 @@ func (a *Authenticator) Principal(name string) (*ambit.Principal, bool) {
 		return nil, false
 	}
 	p := *e.identity.Principal
+	p.Permissions, p.Roles, p.Scopes, p.Claims = slices.Clone(p.Permissions), slices.Clone(p.Roles), slices.Clone(p.Scopes), maps.Clone(p.Claims)
 	return &p, true
 }

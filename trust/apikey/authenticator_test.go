@@ -184,15 +184,15 @@ func TestKeysThatCannotWork(t *testing.T) {
 	}
 }
 
-func TestNameAndChallenge(t *testing.T) {
+func TestNameChallengeAndHint(t *testing.T) {
 	t.Parallel()
 	a, err := apikey.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{a.Name(), a.Challenge(authorization())}
-	if diff := cmp.Diff([]string{"apikey", `Bearer realm="apikey"`}, got); diff != "" {
-		t.Errorf("name and challenge (-want +got):\n%s", diff)
+	got := []string{a.Name(), a.Challenge(authorization()), a.Hint()}
+	if diff := cmp.Diff([]string{"apikey", `Bearer realm="apikey"`, "Send Authorization: Bearer KEY."}, got); diff != "" {
+		t.Errorf("name, challenge and hint (-want +got):\n%s", diff)
 	}
 	if _, ok := a.Principal("nobody"); ok {
 		t.Error("Principal of an unknown name: want none")
