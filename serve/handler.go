@@ -3,19 +3,21 @@ package serve
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/surface/httpapi"
 	"github.com/ambit-dev/ambit/surface/mcp"
+	"github.com/ambit-dev/ambit/trust"
 )
 
 // Handler returns an application as one handler: the JSON API, MCP where some
 // capability is exposed on it, and 404 for every other path. It freezes the
 // application and fails where application or options cannot work, or where MCP
 // and something of the API have one path. It logs what the operator should know
-// at the start, see [ambit.App.Notices]. Limits, TLS and Ready are not its
+// at the start, see [ambit.App.Notices] and [trust.Noticer]. Limits, TLS and Ready are not its
 // concern: they belong to [ListenAndServe].
 func Handler(app *ambit.App, o Options) (http.Handler, error) {
 	api, err := httpapi.New(app, httpapi.Options{Trust: o.Trust, Prefix: o.prefix()})
@@ -36,6 +38,13 @@ func Handler(app *ambit.App, o Options) (http.Handler, error) {
 	}
 	for _, notice := range app.Notices() {
 		app.Logger().Warn(notice)
+	}
+	for _, a := range o.Trust.Authenticators {
+		if n, ok := a.(trust.Noticer); ok {
+			for _, notice := range n.Notices() {
+				app.Logger().Warn(notice, slog.String("authenticator", a.Name()))
+			}
+		}
 	}
 	if o.Wrap == nil {
 		return handler, nil

@@ -119,16 +119,25 @@ func TestHandlerRefuses(t *testing.T) {
 // noted is a ledger with something to say at the start.
 type noted struct{ ambit.Ledger }
 
+// noting is an authenticator that has something to say at the start, too.
+type noting struct{ trust.Authenticator }
+
+func (noting) Name() string { return "noting" }
+
+func (noting) Notices() []string { return []string{"this lets nobody in"} }
+
 func (noted) Ready() (notice string, err error) { return "this forgets everything", nil }
 
 func TestNoticesAreLogged(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	app := ambit.New(ambit.Options{Name: "served", Ledger: noted{}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	if _, err := serve.Handler(app, serve.Options{Trust: trust.Options{AllowUnauthenticated: true}}); err != nil {
+	if _, err := serve.Handler(app, serve.Options{Trust: trust.Options{Authenticators: []trust.Authenticator{noting{}}}}); err != nil {
 		t.Fatal(err)
 	}
-	if want := `level=WARN msg="this forgets everything"`; !strings.Contains(log.String(), want) {
-		t.Errorf("want %s, got %q", want, log.String())
+	for _, want := range []string{`level=WARN msg="this forgets everything"`, `level=WARN msg="this lets nobody in" authenticator=noting`} {
+		if strings.Count(log.String(), want) != 1 {
+			t.Errorf("want %s once, got %q", want, log.String())
+		}
 	}
 }

@@ -20,6 +20,13 @@ type Authenticator interface {
 	Challenge(r *http.Request) string
 }
 
+// Noticer is what an [Authenticator] implements that has something to tell the
+// operator when serving begins. Package serve logs it as a warning.
+type Noticer interface {
+	// Notices returns what there is to say, a line each, without secrets.
+	Notices() []string
+}
+
 // Hinter is what an [Authenticator] implements that can say in a sentence what
 // to send, for people and models who do not read the header of a challenge.
 type Hinter interface {

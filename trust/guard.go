@@ -22,7 +22,7 @@ type Guard struct {
 	origins        origins
 	listedOrigins  bool
 	authenticators []Authenticator
-	open           bool // anonymous callers from other machines are served
+	open           bool   // anonymous callers from other machines are served
 	hint           string // which credentials would do
 	anonymous      *Identity
 	addresses      *addresses
@@ -126,7 +126,7 @@ func (g *Guard) admit(r *http.Request) (*Identity, *ambit.Error) {
 	if refused := g.connection(r); refused != nil {
 		return nil, refused
 	}
-	if (g.listedOrigins || len(r.Header["Authorization"]) == 0) && !g.origins.allow(r) {
+	if (g.listedOrigins || !deliberate(r)) && !g.origins.allow(r) {
 		return nil, ambit.Errorf(ambit.CodeCrossOriginBlocked, "Requests from pages of another origin are not taken.").
 			WithHint("Call from the application's own pages, or from a program.")
 	}

@@ -22,7 +22,9 @@ type Options struct {
 	// ListedOrigins holds browsers to Origins and the application's own origin
 	// whatever credential they send. Surfaces that are not for pages set it in
 	// their own copy. False: a request with an Authorization header may come
-	// from any page, because no page can make a browser add one by itself.
+	// from any page, because no page can make a browser add one by itself,
+	// unless its scheme is one for which browsers keep credentials and send them
+	// again: Basic, Digest, Negotiate and NTLM.
 	ListedOrigins bool
 	// AllowUnauthenticated serves anonymous callers from other machines where
 	// there are no Authenticators. It does not lift the rule of development

@@ -67,3 +67,20 @@ func (o origins) own(r *http.Request, origin string) bool {
 	secure := r.TLS != nil || o.public != nil && o.public.Scheme == "https" && strings.EqualFold(o.public.Host, r.Host)
 	return scheme == "https" || scheme == "http" && !secure
 }
+
+// deliberate reports whether a request has a credential that no browser sends by
+// itself: an Authorization header of a scheme for which browsers keep none. What
+// a person has typed in once for Basic or Digest, or what the system's own login
+// gives for Negotiate and NTLM, goes along with every later request, whichever
+// page makes it (RFC 7617, section 2.2; RFC 4559, section 6).
+func deliberate(r *http.Request) bool {
+	credentials := r.Header["Authorization"]
+	for _, credential := range credentials {
+		scheme, _, _ := strings.Cut(credential, " ")
+		switch strings.ToLower(scheme) {
+		case "basic", "digest", "negotiate", "ntlm":
+			return false
+		}
+	}
+	return len(credentials) > 0
+}

@@ -58,13 +58,21 @@ var (
 // principal, so that one can replace the other. A mistake in a key is an error
 // that names it and never shows it.
 func New(keys ...Key) (*Authenticator, error) {
+	a, err := newAuthenticator(keys)
+	if err != nil {
+		return nil, fmt.Errorf("apikey: %w", err)
+	}
+	return a, nil
+}
+
+func newAuthenticator(keys []Key) (*Authenticator, error) {
 	a := &Authenticator{byHash: make(map[hash]*entry, len(keys)), byName: make(map[string]*entry, len(keys))}
 	for i, key := range keys {
 		if key.Name == "" {
-			return nil, fmt.Errorf("apikey: key %d has no name", i+1)
+			return nil, fmt.Errorf("key %d has no name", i+1)
 		}
 		if err := a.add(key); err != nil {
-			return nil, fmt.Errorf("apikey: key %q: %w", key.Name, err)
+			return nil, fmt.Errorf("key %q: %w", key.Name, err)
 		}
 	}
 	return a, nil
@@ -98,6 +106,10 @@ func (k Key) sum() (sum hash, err error) {
 		return sum, errors.New("its secret is not a key: make one with apikey.Generate")
 	case k.Secret != "":
 		return sumOf(k.Secret), nil
+	case k.Hash == "":
+		return sum, errors.New("has no hash: make one with apikey.Hash")
+	case strings.HasPrefix(k.Hash, prefix):
+		return sum, errors.New("its hash is a key, not the hash of one: make the hash with apikey.Hash, and keep the key out of files")
 	}
 	decoded, err := hex.DecodeString(k.Hash)
 	if err != nil || len(decoded) != len(sum) {
@@ -175,6 +187,15 @@ func (a *Authenticator) Challenge(*http.Request) string { return `Bearer realm="
 
 // Hint says how a key is sent.
 func (a *Authenticator) Hint() string { return "Send Authorization: Bearer KEY." }
+
+// Notices says that there are no keys, where there are none: nobody can come in
+// by one then.
+func (a *Authenticator) Notices() []string {
+	if len(a.byName) > 0 {
+		return nil
+	}
+	return []string{"there are no API keys, so that nobody can come in by one"}
+}
 
 // Principal returns a copy of the principal of the key with this name, for
 // programs that act as one of their own callers.

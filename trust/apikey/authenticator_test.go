@@ -168,8 +168,9 @@ func TestKeysThatCannotWork(t *testing.T) {
 		{"give one", []apikey.Key{{Name: "a", Secret: key, Hash: apikey.Hash(key), Principal: nobody}}},
 		{"not a key", []apikey.Key{{Name: "a", Secret: "hunter2", Principal: nobody}}},
 		{"not a key", []apikey.Key{{Name: "a", Secret: swap(key, 20), Principal: nobody}}},
-		{"not a SHA-256", []apikey.Key{{Name: "a", Principal: nobody}}},
-		{"not a SHA-256", []apikey.Key{{Name: "a", Hash: key, Principal: nobody}}},
+		{"has no hash", []apikey.Key{{Name: "a", Principal: nobody}}},
+		{"is a key, not the hash of one", []apikey.Key{{Name: "a", Hash: key, Principal: nobody}}},
+		{"not a SHA-256", []apikey.Key{{Name: "a", Hash: apikey.Hash(key)[1:], Principal: nobody}}},
 		{"has this name", []apikey.Key{{Name: "a", Secret: key, Principal: nobody}, {Name: "a", Secret: apikey.Generate(), Principal: nobody}}},
 		{"is the same", []apikey.Key{{Name: "a", Secret: key, Principal: nobody}, {Name: "b", Hash: apikey.Hash(key), Principal: nobody}}},
 	}
@@ -193,6 +194,12 @@ func TestNameChallengeAndHint(t *testing.T) {
 	got := []string{a.Name(), a.Challenge(authorization()), a.Hint()}
 	if diff := cmp.Diff([]string{"apikey", `Bearer realm="apikey"`, "Send Authorization: Bearer KEY."}, got); diff != "" {
 		t.Errorf("name, challenge and hint (-want +got):\n%s", diff)
+	}
+	if got := a.Notices(); len(got) != 1 || !strings.Contains(got[0], "no API keys") {
+		t.Errorf("Notices without keys: want one that says so, got %q", got)
+	}
+	if some, err := apikey.New(apikey.Key{Name: "a", Secret: apikey.Generate(), Principal: &ambit.Principal{}}); err != nil || some.Notices() != nil {
+		t.Errorf("Notices with a key: want none, got %q, %v", some.Notices(), err)
 	}
 	if _, ok := a.Principal("nobody"); ok {
 		t.Error("Principal of an unknown name: want none")

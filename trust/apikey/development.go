@@ -27,7 +27,7 @@ import (
 func Development(path string, callers map[string]*ambit.Principal) (a *Authenticator, made map[string]string, err error) {
 	for name, caller := range callers {
 		if name == "" || caller == nil {
-			return nil, nil, fmt.Errorf("apikey: the caller %q has no name or no principal", name)
+			return nil, nil, fmt.Errorf("apikey: %s: the caller %q has no name or no principal", path, name)
 		}
 	}
 	keys, err := readKeys(path)
@@ -51,12 +51,12 @@ func Development(path string, callers map[string]*ambit.Principal) (a *Authentic
 	list := make([]Key, 0, len(keys))
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		if callers[name] == nil {
-			return nil, nil, fmt.Errorf("apikey: %s has a key %q, which stands for nobody: remove it", path, name)
+			return nil, nil, fmt.Errorf("apikey: %s: key %q stands for nobody: remove it", path, name)
 		}
 		list = append(list, Key{Name: name, Secret: keys[name], Principal: callers[name]})
 	}
-	if a, err = New(list...); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	if a, err = newAuthenticator(list); err != nil {
+		return nil, nil, fmt.Errorf("apikey: %s: %w", path, err)
 	}
 	return a, made, nil
 }
@@ -82,14 +82,14 @@ func complete(keys map[string]string, callers map[string]*ambit.Principal) (all,
 }
 
 func readKeys(path string) (map[string]string, error) {
-	data, err := readFile(path, 0o077)
+	data, err := readFile(path, 0o077, "read or write it")
 	if err != nil {
 		return nil, err
 	}
 	var keys map[string]string
 	if err := strictjson.Unmarshal(data, &keys); err != nil {
 		// The text of the error may hold a part of a key.
-		return nil, fmt.Errorf("apikey: %s is not a JSON object of names and keys: remove it to have it made again", path)
+		return nil, fmt.Errorf("apikey: %s: is not a JSON object of names and keys: remove it to have it made again", path)
 	}
 	return keys, nil
 }

@@ -61,18 +61,28 @@ func TestLoad(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
-	hash := apikey.Hash(apikey.Generate())
+	key := apikey.Generate()
+	entry := func(members string) string {
+		return `{"keys":[{"name":"a","hash":"` + apikey.Hash(key) + `",` + members + `}]}`
+	}
 	tests := []struct {
 		name, text, want string
 		rights           os.FileMode
 	}{
-		{"not JSON", `keys`, "not a file of keys", 0o600},
-		{"trailing data", `{"keys":[]} {}`, "not a file of keys", 0o600},
-		{"an unknown member", `{"keys":[{"name":"a","hash":"` + hash + `","permission":["p"]}]}`, "not a file of keys", 0o600},
-		{"a duplicate member", `{"keys":[],"keys":[]}`, "not a file of keys", 0o600},
-		{"an unknown kind", `{"keys":[{"name":"a","hash":"` + hash + `","kind":"anonymous"}]}`, `key "a": its kind is`, 0o600},
-		{"no hash", `{"keys":[{"name":"a"}]}`, `key "a": its hash`, 0o600},
-		{"others may write", `{"keys":[]}`, "chmod 600", 0o622},
+		{"empty", "\n", `apikey: PATH: is empty: a file without keys is {"keys": []}`, 0o600},
+		{"not JSON", `keys`, "apikey: PATH: the text: expected a JSON value, at byte 0", 0o600},
+		{"trailing data", `{"keys":[]} {}`, "apikey: PATH: the text: unexpected data after the value, at byte 12", 0o600},
+		{"no keys", `{}`, "apikey: PATH: /keys: is required; add it", 0o600},
+		{"an unknown member", entry(`"role":["r"]`), `apikey: PATH: /keys/0/role: the key is not known here; did you mean "roles"?`, 0o600},
+		{"a member that is no list", entry(`"roles":"r"`), "apikey: PATH: /keys/0/roles: must be an array, not a string", 0o600},
+		{"a date", entry(`"expires":"2030-01-01"`), `apikey: PATH: /keys/0/expires: must be a time as in RFC 3339, such as "2006-01-02T15:04:05Z", not "2030-01-01"`, 0o600},
+		{"a duplicate member", `{"keys":[],"keys":[]}`, "apikey: PATH: /keys: the key occurs more than once; send it once", 0o600},
+		{"an unknown kind", entry(`"kind":"anonymous"`), `apikey: PATH: /keys/0/kind: must be one of the allowed values, not "anonymous" (allowed: [user service agent])`, 0o600},
+		{"no name and no hash", `{"keys":[{}]}`, "apikey: PATH: /keys/0/name: is required; add it\napikey: PATH: /keys/0/hash: is required; add it", 0o600},
+		{"an empty hash", `{"keys":[{"name":"a","hash":""}]}`, `apikey: PATH: key "a": has no hash: make one with apikey.Hash`, 0o600},
+		{"a key for a hash", `{"keys":[{"name":"a","hash":"` + key + `"}]}`, `apikey: PATH: key "a": its hash is a key, not the hash of one: make the hash with apikey.Hash, and keep the key out of files`, 0o600},
+		{"a key for a list", `{"keys":[{"name":"a","hash":["` + key + `"]}]}`, "apikey: PATH: /keys/0/hash: must be a string, not an array", 0o600},
+		{"others may write", `{"keys":[]}`, "apikey: PATH: has the rights 0622, and nobody but its owner may write to it: chmod 600 it", 0o622},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,17 +90,44 @@ func TestLoadRefuses(t *testing.T) {
 			if runtime.GOOS == "windows" && tt.rights != 0o600 {
 				t.Skip("Windows has no such rights")
 			}
-			_, err := apikey.Load(write(t, tt.text, tt.rights))
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("want an error with %q, got %v", tt.want, err)
+			path := write(t, tt.text, tt.rights)
+			_, err := apikey.Load(path)
+			if diff := cmp.Diff(tt.want, strings.ReplaceAll(fmt.Sprint(err), path, "PATH")); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
 			}
 		})
 	}
-	if _, err := apikey.Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no file: want an error that says so, got %v", err)
+}
+
+func TestLoadWithoutAFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "none")
+	_, err := apikey.Load(path)
+	if !errors.Is(err, fs.ErrNotExist) || strings.Count(err.Error(), path) != 1 || !strings.Contains(err.Error(), "the command key") {
+		t.Errorf("no file: want an error that names it once and says what makes one, got %v", err)
 	}
-	if _, err := apikey.Load(t.TempDir()); err == nil {
-		t.Error("a folder: want an error, got none")
+	if _, err := apikey.Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		t.Errorf("a folder: want an error that says so, got %v", err)
+	}
+}
+
+// An empty list of scopes is a list: such a key may not do what takes a scope.
+func TestT06_LoadKeepsAnEmptyListOfScopes(t *testing.T) {
+	t.Parallel()
+	limited, unlimited := apikey.Generate(), apikey.Generate()
+	a, err := apikey.Load(write(t, fmt.Sprintf(`{"keys":[{"name":"limited","hash":%q,"scopes":[]},{"name":"unlimited","hash":%q}]}`,
+		apikey.Hash(limited), apikey.Hash(unlimited)), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]*ambit.Principal{
+		"limited":   {Authority: "apikey", Subject: "limited", Scopes: []string{}},
+		"unlimited": {Authority: "apikey", Subject: "unlimited", Unscoped: true},
+	} {
+		got, _ := a.Principal(name)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

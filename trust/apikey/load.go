@@ -1,33 +1,34 @@
 package apikey
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"runtime"
+	"io/fs"
+	"reflect"
 	"time"
 
 	"github.com/ambit-dev/ambit"
-	"github.com/ambit-dev/ambit/internal/strictjson"
+	"github.com/ambit-dev/ambit/schema"
 )
 
-const maxFile = 8 << 20
-
+// keyFile is a file of hashes.
 type keyFile struct {
 	Keys []keyRecord `json:"keys"`
 }
 
+// keyRecord is one entry of a file. The hash counts as a secret, since the key
+// itself may stand in its place by mistake: no error repeats it.
 type keyRecord struct {
-	Name        string    `json:"name"`
-	Hash        string    `json:"hash"`
-	Expires     time.Time `json:"expires"`
-	Subject     string    `json:"subject"`
-	Kind        string    `json:"kind"`
-	Tenant      string    `json:"tenant"`
-	Permissions []string  `json:"permissions"`
-	Roles       []string  `json:"roles"`
-	Scopes      []string  `json:"scopes"`
+	Name        string    `json:"name" minLength:"1"`
+	Hash        string    `json:"hash" secret:"true"`
+	Expires     time.Time `json:"expires,omitzero"`
+	Subject     string    `json:"subject,omitempty"`
+	Kind        string    `json:"kind,omitempty" enum:"user,service,agent"`
+	Tenant      string    `json:"tenant,omitempty"`
+	Permissions []string  `json:"permissions,omitempty"`
+	Roles       []string  `json:"roles,omitempty"`
+	Scopes      []string  `json:"scopes,omitempty"`
 }
 
 // Load reads keys from a file of hashes:
@@ -39,77 +40,81 @@ type keyRecord struct {
 //
 // Name and hash are required. The other members are kind (user unless given),
 // subject (the name unless given), tenant, permissions, roles, scopes (a key
-// without the member is not limited to scopes) and expires (RFC 3339). On Unix
-// a file that others than its owner may write to is an error. The file is read
-// once; changing it takes a restart.
+// without the member is not limited to scopes) and expires (RFC 3339). The error
+// has a line for each mistake, with its JSON Pointer. On Unix a file that others
+// than its owner may write to is an error. The file is read once; changing it
+// takes a restart.
 func Load(path string) (*Authenticator, error) {
-	data, err := readFile(path, 0o022)
+	data, err := readFile(path, 0o022, "write to it")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf(`%w: make it, as {"keys": [ENTRY]}; the command key of package command prints a new key and its entry`, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	var file keyFile
-	if err := strictjson.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("apikey: %s is not a file of keys: %w", path, err)
+	file, err := parse(data)
+	if err != nil {
+		return nil, atPath(path, err)
 	}
 	keys := make([]Key, len(file.Keys))
 	for i, record := range file.Keys {
-		if keys[i], err = record.key(); err != nil {
-			return nil, fmt.Errorf("apikey: %s: key %q: %w", path, record.Name, err)
-		}
+		keys[i] = record.key()
 	}
-	a, err := New(keys...)
+	a, err := newAuthenticator(keys)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, atPath(path, err)
 	}
 	return a, nil
 }
 
-func (r keyRecord) key() (Key, error) {
-	kind, err := kindOf(r.Kind)
+// atPath says which file an error is about, in each of its lines.
+func atPath(path string, err error) error {
+	var lines []error
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range many.Unwrap() {
+			lines = append(lines, atPath(path, one))
+		}
+		return errors.Join(lines...)
+	}
+	return fmt.Errorf("apikey: %s: %w", path, err)
+}
+
+// parse reads the text of a file. The error joins all that is wrong with it.
+func parse(data []byte) (file keyFile, err error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return file, errors.New(`is empty: a file without keys is {"keys": []}`)
+	}
+	form, err := schema.For[keyFile](schema.Options{})
 	if err != nil {
-		return Key{}, err
+		return file, err
+	}
+	var mistakes []error
+	for _, fault := range form.Decode(data, reflect.ValueOf(&file).Elem(), 0) {
+		mistakes = append(mistakes, mistake(fault))
+	}
+	return file, errors.Join(mistakes...)
+}
+
+func mistake(fault schema.Fault) error {
+	where, what := fault.Pointer, fault.Message
+	if where == "" {
+		where = "the text"
+	}
+	if len(fault.Allowed) > 0 {
+		what += fmt.Sprintf(" (allowed: %v)", fault.Allowed)
+	}
+	return fmt.Errorf("%s: %s", where, what)
+}
+
+func (r *keyRecord) key() Key {
+	kind := ambit.KindUser
+	switch r.Kind {
+	case ambit.KindService.String():
+		kind = ambit.KindService
+	case ambit.KindAgent.String():
+		kind = ambit.KindAgent
 	}
 	return Key{Name: r.Name, Hash: r.Hash, Expires: r.Expires, Principal: &ambit.Principal{
 		Subject: r.Subject, Kind: kind, Tenant: r.Tenant, Permissions: r.Permissions, Roles: r.Roles, Scopes: r.Scopes,
-	}}, nil
-}
-
-func kindOf(name string) (ambit.Kind, error) {
-	for _, kind := range []ambit.Kind{ambit.KindUser, ambit.KindService, ambit.KindAgent} {
-		if name == kind.String() {
-			return kind, nil
-		}
-	}
-	if name == "" {
-		return ambit.KindUser, nil
-	}
-	return 0, fmt.Errorf("its kind is %q: say user, service or agent", name)
-}
-
-// readFile reads a file of keys, unless its rights have one of the forbidden
-// bits. Rights are looked at on the open file, so that what was checked is what
-// is read. Windows has no such bits: there, the folder's own list rules.
-func readFile(path string, forbidden os.FileMode) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("apikey: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("apikey: %w", err)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("apikey: %s is not a regular file", path)
-	case runtime.GOOS != "windows" && info.Mode().Perm()&forbidden != 0:
-		return nil, fmt.Errorf("apikey: %s has the rights %#o, which others than its owner can use: chmod 600 it", path, info.Mode().Perm())
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = errors.New("larger than 8 MiB")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("apikey: %s: %w", path, err)
-	}
-	return data, nil
+	}}
 }
