@@ -262,13 +262,13 @@ func (a *App) check() error {
 			faults = append(faults, fmt.Errorf("ambit: Options.Modes: %s: %s: name single surfaces and modes that exist", surface, mode))
 		}
 	}
-	forms := map[string]bool{"": true, "self": true}
+	forms := map[string]bool{"": true, "self": true, "process": true, "signal": true} // the last two are thrown from within
 	for i, s := range a.switches {
 		switch {
 		case s.HaltSource == nil:
 			faults = append(faults, errors.New("ambit: Options.HaltSources holds nil: leave it out"))
 		case forms[s.Form()]:
-			faults = append(faults, fmt.Errorf("ambit: Options.HaltSources: source %d has the form %q: forms are unique, not empty and not \"self\"", i, s.Form()))
+			faults = append(faults, fmt.Errorf("ambit: Options.HaltSources: source %d has the form %q: forms are unique, not empty and none of \"self\", \"process\" and \"signal\"", i, s.Form()))
 		default:
 			forms[s.Form()] = true
 		}

@@ -65,10 +65,14 @@ func (a *App) unanswered(call *Call, need Approval) *Error {
 			Hint:    "Do not try again; ask the application's operator.",
 		}
 	}
-	return &Error{
+	e := &Error{
 		Code: CodeDeclined, Message: "This call needs a person's word, and there is no one here who could give it.",
 		Hint: "Do not try again; say what you would do, so that a person can.",
 	}
+	if need == Confirm && call.run.via.Has(CommandLine) {
+		e.Hint = "A person is asked where standard input and standard error are a terminal; --yes gives the caller's own word."
+	}
+	return e
 }
 
 // review asks the monitor. What it has against the call is a concern that a

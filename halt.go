@@ -35,8 +35,9 @@ type Halt struct {
 	// Kind is required. A Halt without one, such as Halt{}, or of a kind that
 	// does not exist stops everything.
 	Kind HaltKind
-	// Of is the principal's key, the tenant or the capability's name, for the
-	// kinds that have one; empty for the others. The empty tenant is a tenant.
+	// Of is the principal's key (see [Principal.Key]), the tenant or the
+	// capability's name, for the kinds that have one; empty for the others. The
+	// empty tenant is a tenant.
 	Of string
 }
 
@@ -52,38 +53,57 @@ func (h Halt) String() string {
 }
 
 // ParseHalt reads one line: "all", "changes", "agents", "principal KEY",
-// "tenant NAME" or "capability NAME".
+// "tenant NAME" or "capability NAME". KEY must have the form that
+// [Principal.Key] gives it; whether somebody has that key, and whether there is
+// a tenant or a capability of that name, is not asked.
 func ParseHalt(line string) (Halt, error) {
 	kind, of, _ := strings.Cut(line, " ")
-	for k := HaltAll; k <= HaltCapability; k++ {
-		if kind == haltNames[k] && (k >= HaltPrincipal || of == "") && (k == HaltTenant || k < HaltPrincipal || of != "") {
-			return Halt{Kind: k, Of: of}, nil
-		}
+	h := Halt{Of: of}
+	if k := slices.Index(haltNames[1:], kind); k >= 0 {
+		h.Kind = HaltAll + HaltKind(k)
 	}
-	return Halt{}, fmt.Errorf("ambit: %q is no halt: use all, changes, agents, principal KEY, tenant NAME or capability NAME", line)
+	switch {
+	case h.Kind == HaltPrincipal && !isKey(of):
+		return Halt{}, fmt.Errorf("ambit: %q is no key of a principal: one has the form LEN:TENANT/LEN:AUTHORITY/SUBJECT, such as 0:/5:stdio/editor", cut(of, maxQuoted))
+	case h.Kind == 0, h.Kind < HaltPrincipal && of != "", h.Kind == HaltCapability && of == "":
+		return Halt{}, fmt.Errorf("ambit: %q is no halt: use all, changes, agents, principal KEY, tenant NAME or capability NAME", cut(line, maxQuoted))
+	}
+	return h, nil
 }
+
+// maxQuoted is the most characters that are said again of what is no halt.
+const maxQuoted = 100
 
 // agentSurfaces are the ways in that a model or nobody stands behind.
 const agentSurfaces = MCP | WebMCP | Assistant | Sandbox | Schedule
 
 // stops reports whether the halt is about a call.
 func (h Halt) stops(call *Call) bool {
-	who := call.run.who()
 	switch h.Kind {
 	case HaltAll:
 		return true
 	case HaltChanges:
 		return call.Effect() != Read
 	case HaltAgents:
-		return who.Kind == KindAgent || call.run.via&agentSurfaces != 0
+		return call.run.via&agentSurfaces != 0 || call.run.led(func(r *Run) bool { return r.who().Kind == KindAgent })
 	case HaltPrincipal:
-		return h.Of == call.run.key || h.Of == call.run.delegate
+		return call.run.led(func(r *Run) bool { return r.key == h.Of })
 	case HaltTenant:
-		return h.Of == who.Tenant
+		return call.run.led(func(r *Run) bool { return r.who().Tenant == h.Of })
 	case HaltCapability:
 		return h.Of == call.Capability()
 	}
 	return true
+}
+
+// led reports whether a run, or one of those that it was made in, is such a one.
+func (r *Run) led(such func(*Run) bool) bool {
+	for ; r != nil; r = r.above {
+		if such(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // halts is what every form of the switch stops at the moment. It is replaced as
@@ -163,7 +183,22 @@ func (a *App) changeHalts(form string, list []Halt) {
 		a.halts.Store(next)
 	}
 	a.logger.Warn("halt switch", slog.String("form", form), slog.Any("stops", list))
+	a.warnOfHalts(form, list)
 	a.active.cancel(list)
+}
+
+// warnOfHalts tells the operator of halts that stop nobody, which are slips
+// more often than not. Which capabilities there are is known once the
+// application is frozen; those that a run brings along are not its own.
+func (a *App) warnOfHalts(form string, list []Halt) {
+	for _, h := range list {
+		switch {
+		case h.Kind == HaltCapability && a.frozen.Load() && a.byName[h.Of] == nil:
+			a.logger.Warn("a halt names a capability that the application does not have", slog.String("form", form), slog.String("capability", h.Of))
+		case h.Kind == HaltPrincipal && !isKey(h.Of):
+			a.logger.Warn("a halt names a principal by what is no key of one: see Principal.Key", slog.String("form", form), slog.String("principal", h.Of))
+		}
+	}
 }
 
 // halted refuses a call that the switch stops, or that a switch which cannot be
@@ -176,10 +211,12 @@ func (a *App) halted(call *Call) *Error {
 			}
 		}
 	}
-	if call.Effect() > Read && !a.switchesRead() {
-		e := haltedError("The application cannot tell whether calls have been stopped, so it takes none but reads.")
-		e.cause = errorText("a halt source has not been read for 10 s: see App.Watch")
-		return e
+	if call.Effect() > Read {
+		if cause := a.unreadSwitch(); cause != nil {
+			e := haltedError("The application cannot tell whether calls have been stopped, so it takes none but reads.")
+			e.cause = cause
+			return e
+		}
 	}
 	return nil
 }

@@ -3,8 +3,10 @@ package ambit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,13 +19,20 @@ import (
 
 func TestParseHalt(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"all", "changes", "agents", "principal 0:/4:test/alice", "tenant acme", "tenant ", "capability notes.purge"} {
+	for _, line := range []string{
+		"all", "changes", "agents", "tenant acme", "tenant ", "capability notes.purge",
+		"principal 0:/4:test/alice", "principal 0:/0:/", "principal " + (&ambit.Principal{Tenant: "a/b 7:", Authority: "https://é.example/", Subject: "x y"}).Key(),
+	} {
 		h, err := ambit.ParseHalt(line)
 		if err != nil || h.String() != line {
 			t.Errorf("%q: read as %q, %v", line, h, err)
 		}
 	}
-	for _, line := range []string{"", "everything", "all of it", "principal", "capability", "Agents"} {
+	for _, line := range []string{
+		"", " ", "everything", "all of it", "capability", "capability ", "Agents",
+		"principal", "principal alice", "principal 0:/4:test/", "principal 0:/5:test/alice", "principal 0:/3:test/alice",
+		"principal 00:/4:test/alice", "principal +0:/4:test/alice", "principal -1:/4:test/alice", "principal 0:/99:test/alice", "principal 4:test/alice",
+	} {
 		if h, err := ambit.ParseHalt(line); err == nil {
 			t.Errorf("%q: want an error, got %q", line, h)
 		}
@@ -31,6 +40,21 @@ func TestParseHalt(t *testing.T) {
 	if h, err := ambit.ParseHalt("tenant"); err != nil || h.Of != "" {
 		t.Errorf("the empty tenant: got %q, %v", h, err)
 	}
+}
+
+func FuzzParseHalt(f *testing.F) {
+	for _, line := range []string{"all", "tenant", "capability a.b", "principal 4:acme/6:apikey/robot", "principal 1:/0:/"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		h, err := ambit.ParseHalt(line)
+		if err != nil {
+			return
+		}
+		if again, err := ambit.ParseHalt(h.String()); err != nil || again != h {
+			t.Errorf("%q: want it read as %#v again, got %#v, %v", line, h, again, err)
+		}
+	})
 }
 
 // What each kind of halt stops.
@@ -269,21 +293,47 @@ func TestHaltFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "halt")
 	s := ambit.HaltFile(path)
 	all := []ambit.Halt{{Kind: ambit.HaltAll}}
+	agents := []ambit.Halt{{Kind: ambit.HaltAgents}, {Kind: ambit.HaltTenant, Of: "acme"}}
+	const cure = ": use all, changes, agents, principal KEY, tenant NAME or capability NAME"
 	for _, test := range []struct {
 		name, text string
 		want       []ambit.Halt
+		misread    string
 	}{
-		{"empty", "", all},
-		{"comments only", "# why\n\n", all},
-		{"agents and a tenant", "agents\ntenant acme\n", []ambit.Halt{{Kind: ambit.HaltAgents}, {Kind: ambit.HaltTenant, Of: "acme"}}},
-		{"a line that is none", "agnets\n", all},
+		{"empty", "", all, ""},
+		{"comments only", "# why\n\n", all, ""},
+		{"agents and a tenant", "# an outage\nagents\n\n  # of theirs\ntenant acme\n", agents, ""},
+		{"a line that is none", "# why\nagnets\n", all, `line 2: ambit: "agnets" is no halt` + cure},
+		{
+			"lines that are none among others", "agents\nall!\ntenant acme\nprincipal alice", append(agents, all...),
+			`line 2: ambit: "all!" is no halt` + cure + `; line 4: ambit: "alice" is no key of a principal: ` +
+				`one has the form LEN:TENANT/LEN:AUTHORITY/SUBJECT, such as 0:/5:stdio/editor`,
+		},
+		{
+			"what is no halt file at all", strings.Repeat(strings.Repeat("\x00", 1000)+"\n", 7), all,
+			func() (text string) {
+				for n := range 5 {
+					text += fmt.Sprintf(`line %d: ambit: "%s" is no halt%s; `, n+1, strings.Repeat(`\x00`, 100), cure)
+				}
+				return text + "and 2 more"
+			}(),
+		},
 	} {
 		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Read(t.Context())
-		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", test.name, err, diff)
+		}
+		misread := ""
+		if m, ok := errors.AsType[*ambit.MisreadHalts](err); ok {
+			misread = m.Error()
+		} else if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if diff := cmp.Diff(test.misread, misread); diff != "" {
+			t.Errorf("%s: what was misread (-want +got):\n%s", test.name, diff)
 		}
 	}
 	if err := os.Remove(path); err != nil {

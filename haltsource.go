@@ -1,13 +1,13 @@
 package ambit
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io/fs"
+	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,24 +28,67 @@ type HaltSource interface {
 	// Form names the source. Required, and unique within an application.
 	Form() string
 	// Read returns what is stopped at the moment. It should take well under a
-	// second.
+	// second. An error means that nobody knows, except for a [*MisreadHalts]:
+	// then the halts hold, and everything is stopped as well.
 	Read(ctx context.Context) ([]Halt, error)
 }
 
-// watched is a source and when it was last read.
+// MisreadHalts is the error of a [HaltSource] that could be read and holds
+// something that is no halt. Because nobody knows what that was to stop, it stops
+// everything, and the operator is told.
+type MisreadHalts struct {
+	// Faults say what is wrong and where, in the order of the source. There is
+	// at least one.
+	Faults []error
+}
+
+// maxFaultsTold is how many faults of one source are told.
+const maxFaultsTold = 5
+
+// Error returns the first five faults and how many more there are.
+func (m *MisreadHalts) Error() string {
+	var text strings.Builder
+	for i, fault := range m.Faults {
+		if i == maxFaultsTold {
+			fmt.Fprintf(&text, "; and %d more", len(m.Faults)-i)
+			break
+		}
+		if i > 0 {
+			text.WriteString("; ")
+		}
+		text.WriteString(fault.Error())
+	}
+	return text.String()
+}
+
+// watched is a source and how it is read.
 type watched struct {
 	HaltSource
-	read atomic.Int64 // Unix time in nanoseconds; zero: never
+	begun atomic.Uint64             // how many readings have begun
+	read  atomic.Pointer[time.Time] // when the reading that holds began; nil: there is none
+
+	mu      sync.Mutex // held while a reading takes effect
+	latest  uint64     // the number of the last reading that took effect
+	trouble string     // what the log says is wrong with the source; "": nothing
 }
 
 // AddHaltSource adds a source to those of [Options.HaltSources], for code that
 // is given an application and did not make it, such as a command line. A frozen
-// application takes none: the error says so.
+// application takes none, and no application two sources of one form: the error
+// says so.
 func (a *App) AddHaltSource(s HaltSource) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.frozen.Load() {
 		return errors.New("ambit: App.AddHaltSource after the application was frozen: add halt sources before serving or calling")
+	}
+	if s == nil {
+		return errors.New("ambit: App.AddHaltSource of nil: leave it out")
+	}
+	for _, other := range a.switches {
+		if other.HaltSource != nil && other.Form() == s.Form() {
+			return fmt.Errorf("ambit: App.AddHaltSource: the application has a halt source of the form %q already: leave one of them out", s.Form())
+		}
 	}
 	a.switches = append(a.switches, &watched{HaltSource: s})
 	return nil
@@ -58,9 +101,10 @@ func (a *App) ReadHaltSources(ctx context.Context) {
 	a.eachSwitch(func(s *watched) { a.readSwitch(ctx, s) })
 }
 
-// Watch reads every source until ctx ends, each by itself, and only while it
-// runs are they read: package serve runs it, and an application that is served
-// in another way must. Without sources it returns at once. It freezes the
+// Watch reads every source four times a second, each by itself, until ctx ends.
+// What was read holds for [HaltLease] and no longer, so that Watch has to run for
+// as long as calls are taken: packages serve and command run it, and whoever takes
+// calls in another way must. Without sources it returns at once. It freezes the
 // application.
 func (a *App) Watch(ctx context.Context) {
 	a.eachSwitch(func(s *watched) { a.watch(ctx, s) })
@@ -91,69 +135,74 @@ func (a *App) watch(ctx context.Context, s *watched) {
 	}
 }
 
+// readSwitch reads a source once and takes over what it says.
 func (a *App) readSwitch(ctx context.Context, s *watched) {
+	number, began := s.begun.Add(1), time.Now()
+	list, err := readHalts(ctx, s)
+	if err != nil && ctx.Err() != nil {
+		return // nobody waits for it any more
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if number < s.latest {
+		return // a reading that began later knows better
+	}
+	s.latest = number
+	misread, ok := errors.AsType[*MisreadHalts](err)
+	switch {
+	case ok:
+		if all := (Halt{Kind: HaltAll}); !slices.Contains(list, all) {
+			list = append(list, all)
+		}
+		a.logTrouble(ctx, s, "halt source has been misread and stops everything", misread.Error(), misread)
+	case err != nil:
+		a.logTrouble(ctx, s, "halt source cannot be read", "", err)
+		return
+	default:
+		a.logTrouble(ctx, s, "", "", nil)
+	}
+	a.setHalts(s.Form(), list)
+	s.read.Store(&began)
+}
+
+// readHalts calls the application's code.
+func readHalts(ctx context.Context, s HaltSource) (list []Halt, err error) {
 	ctx, cancel := context.WithTimeout(ctx, HaltLease)
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
-			_ = a.panicked(ctx, "halt source "+s.Form(), v)
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	began := time.Now()
-	list, err := s.Read(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			a.logger.ErrorContext(ctx, "halt source cannot be read", slog.String("form", s.Form()), slog.Any("cause", err))
-		}
+	return s.Read(ctx)
+}
+
+// logTrouble logs what is wrong with a source, or that nothing is any more, when
+// that changes: not four times a second. Detail is what makes two troubles of one
+// kind differ.
+func (a *App) logTrouble(ctx context.Context, s *watched, trouble, detail string, cause error) {
+	if s.trouble == trouble+detail {
 		return
 	}
-	a.setHalts(s.Form(), list)
-	s.read.Store(began.UnixNano())
+	s.trouble = trouble + detail
+	if trouble == "" {
+		a.logger.InfoContext(ctx, "halt source is in order again", slog.String("form", s.Form()))
+		return
+	}
+	a.logger.ErrorContext(ctx, trouble, slog.String("form", s.Form()), slog.Any("cause", cause))
 }
 
-// switchesRead reports whether what every source says is known.
-func (a *App) switchesRead() bool {
+// unreadSwitch says of which source nobody knows what it stops, if there is one.
+func (a *App) unreadSwitch() error {
 	for _, s := range a.switches {
-		if time.Since(time.Unix(0, s.read.Load())) > HaltLease {
-			return false
+		read := s.read.Load()
+		if read == nil {
+			return fmt.Errorf("halt source %q was never read: App.Watch has to run, or the log says why it cannot be read", s.Form())
+		}
+		if age := time.Since(*read); age > HaltLease {
+			return fmt.Errorf("halt source %q was last read %s ago, more than %s: App.Watch has to run all the time, or the log says why it cannot be read",
+				s.Form(), age.Round(time.Second), HaltLease)
 		}
 	}
-	return true
-}
-
-// HaltFile returns the form "file" of the switch: while the file exists, what
-// its lines name is stopped (see [ParseHalt]); an empty file stops everything,
-// and so does a line that cannot be read. Where its folder is missing the switch
-// cannot be read. Create it with a rename, so that no half-written list is read.
-func HaltFile(path string) HaltSource { return haltFile(path) }
-
-type haltFile string
-
-func (haltFile) Form() string { return "file" }
-
-func (f haltFile) Read(context.Context) ([]Halt, error) {
-	text, err := os.ReadFile(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err = os.Stat(filepath.Dir(string(f)))
-		return nil, err
-	}
-	if err != nil {
-		return nil, err
-	}
-	var list []Halt
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		h, err := ParseHalt(string(line))
-		if err != nil {
-			h = Halt{Kind: HaltAll}
-		}
-		list = append(list, h)
-	}
-	if len(list) == 0 {
-		list = []Halt{{Kind: HaltAll}}
-	}
-	return list, nil
+	return nil
 }

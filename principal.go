@@ -78,7 +78,13 @@ type Principal struct {
 
 // Key returns the principal's identity in every store, limit and record: an
 // injective encoding of tenant, authority and subject. Two principals with one
-// key are the same caller.
+// key are the same caller. It has the form
+//
+//	LEN:TENANT/LEN:AUTHORITY/SUBJECT
+//
+// where each LEN is the number of bytes of what follows it, in decimal:
+// "0:/5:stdio/editor" is the subject "editor" of the authority "stdio" in the
+// empty tenant, and "4:acme/6:apikey/robot" is one in the tenant "acme".
 func (p *Principal) Key() string {
 	var b strings.Builder
 	b.Grow(len(p.Tenant) + len(p.Authority) + len(p.Subject) + 12)
@@ -90,6 +96,20 @@ func (p *Principal) Key() string {
 	}
 	b.WriteString(p.Subject)
 	return b.String()
+}
+
+// isKey reports whether a text is the key of a principal that can exist.
+func isKey(text string) bool {
+	authority := 0
+	for range 2 {
+		digits, rest, _ := strings.Cut(text, ":")
+		n, err := strconv.Atoi(digits)
+		if err != nil || n < 0 || n >= len(rest) || rest[n] != '/' || strconv.Itoa(n) != digits {
+			return false
+		}
+		authority, text = n, rest[n+1:]
+	}
+	return text != "" || authority == 0 // an anonymous principal has neither
 }
 
 // Anonymous reports whether the principal has shown no credential.
