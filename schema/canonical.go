@@ -24,7 +24,9 @@ const canonicalDigits = 64
 // written in all their digits, whatever they are, because services keep identifiers in them
 // that a float64 cannot hold. One that an exponent makes more than 64 digits longer than its
 // text is a fault of the rule maximum, and so is any other number beyond the range of a
-// float64.
+// float64. A number that the form would change, such as 9007199254740993 where no type says
+// integer, is a fault of the rule precision, so that nothing is acted on that was not sent.
+// Only where the Go type is a float is it rounded, as decoding does.
 //
 // The text of a Go value is made with [Schema.Append] first. At most depth arrays and objects
 // may enclose one another; depth <= 0 means [DefaultDepth].
@@ -152,6 +154,10 @@ func (c *canonicalizer) number(n *node, at *path, literal []byte) {
 	f, err := strconv.ParseFloat(string(literal), 64)
 	if err != nil {
 		c.add(at, "maximum", "is beyond the numbers that a float64 holds; send it as a string", nil)
+		return
+	}
+	if d := parseDecimal(literal); (n == nil || n.bind != bindFloat) && !sameNumber(&d, f) {
+		c.add(at, "precision", "has more digits than are kept for this kind of call; send it as a string", nil)
 		return
 	}
 	c.buf = appendNumber(c.buf, f)

@@ -21,8 +21,9 @@ import (
 //
 // The file is a JSON object of names and keys. It is written as a whole or not
 // at all, readable by its owner only, in a folder that is made the same way
-// where there is none. On Unix a file that others may read or write is an error;
-// so is a file with a name that callers lacks. It is not for production, where
+// where there is none. On Unix a file that others may read or write is an error,
+// and so is one whose owner is neither root nor the user of the process; so is,
+// everywhere, a file with a name that callers lacks. It is not for production, where
 // keys do not stand in files: see [Load].
 func Development(path string, callers map[string]*ambit.Principal) (a *Authenticator, made map[string]string, err error) {
 	for name, caller := range callers {

@@ -42,8 +42,9 @@ type keyRecord struct {
 // subject (the name unless given), tenant, permissions, roles, scopes (a key
 // without the member is not limited to scopes) and expires (RFC 3339). The error
 // has a line for each mistake, with its JSON Pointer. On Unix a file that others
-// than its owner may write to is an error. The file is read once; changing it
-// takes a restart.
+// than its owner may write to is an error, and so is one whose owner is neither
+// root nor the user of the process. The file is read once; changing it takes a
+// restart.
 func Load(path string) (*Authenticator, error) {
 	data, err := readFile(path, 0o022, "write to it")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,0 +1,4 @@
+package apikey
+
+// TrustedOwner is what decides whose files are read.
+var TrustedOwner = trustedOwner
