@@ -266,6 +266,29 @@ func TestT09_SecretsAreNotEchoed(t *testing.T) {
 	}
 }
 
+// TestT09_ForeignKeysBelowASecret holds for what the complete validator finds, too, which knows
+// of no secrets: its faults point to the secret and no deeper.
+func TestT09_ForeignKeysBelowASecret(t *testing.T) {
+	t.Parallel()
+	const inner = `{"type":"object","additionalProperties":{"type":"integer","not":{"const":1}}`
+	tests := []struct{ name, text, data, want string }{
+		{"a member", `{"type":"object","properties":{"s":` + inner + `,"writeOnly":true}}}`, `{"s":{"canary":1}}`, "/s"},
+		{"an item", `{"type":"array","items":` + inner + `,"writeOnly":true}}`, `[{},{"canary":1}]`, "/1"},
+		{"any member", `{"type":"object","additionalProperties":` + inner + `,"writeOnly":true}}`, `{"k":{"canary":1}}`, "/k"},
+		{"no secret", `{"type":"object","properties":{"s":` + inner + `}}}`, `{"s":{"canary":1}}`, "/s/canary"},
+	}
+	for _, test := range tests {
+		s, err := Parse([]byte(test.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults := s.Check([]byte(test.data), 0)
+		if len(faults) != 1 || faults[0].Pointer != test.want {
+			t.Errorf("%s: want one fault at %s, got %+v", test.name, test.want, faults)
+		}
+	}
+}
+
 // TestT26_FaultsAreBounded shows the limits on faults, suggestions and echoes.
 func TestT26_FaultsAreBounded(t *testing.T) {
 	t.Parallel()

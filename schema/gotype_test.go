@@ -319,6 +319,37 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestCompleteKeepsWhatOthersHold fills defaults into a value and leaves alone all that it refers
+// to, which the one who made it may still read and write.
+func TestCompleteKeepsWhatOthersHold(t *testing.T) {
+	t.Parallel()
+	type item struct {
+		Count int `json:"count" default:"7" minimum:"1"`
+	}
+	type order struct {
+		Named   map[string]item    `json:"named,omitempty"`
+		List    []item             `json:"list,omitempty"`
+		Pointer *item              `json:"pointer,omitempty"`
+		Deep    map[string][]*item `json:"deep,omitempty"`
+	}
+	orderOf := func(count int) order {
+		return order{
+			Named: map[string]item{"a": {count}}, List: []item{{count}}, Pointer: &item{count},
+			Deep: map[string][]*item{"a": {{count}}},
+		}
+	}
+	s := mustFor[order](t)
+	given := orderOf(0)
+	completed := given
+	s.Complete(reflect.ValueOf(&completed).Elem())
+	if diff := cmp.Diff(orderOf(7), completed); diff != "" {
+		t.Errorf("completed (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(orderOf(0), given); diff != "" {
+		t.Errorf("what the caller holds (-want +got):\n%s", diff)
+	}
+}
+
 // TestReuse shows that nothing of an earlier value survives in a later one.
 func TestReuse(t *testing.T) {
 	t.Parallel()

@@ -245,6 +245,32 @@ func TestSecretsInTexts(t *testing.T) {
 	}
 }
 
+// One schema may stand at several places. At those that the tree does not see
+// nothing would hide a secret, so that a text that puts one there is refused.
+func TestT09_SecretAtEveryPlace(t *testing.T) {
+	t.Parallel()
+	const def = `"$defs":{"s":{"type":"string","writeOnly":true,"$anchor":"s"}}`
+	tests := []struct {
+		name, text string
+		refused    bool
+	}{
+		{"in allOf", `{"properties":{"a":{"$ref":"#/$defs/s"},"b":{"allOf":[{"$ref":"#/$defs/s"}]}},` + def + `}`, true},
+		{"a reference with a demand beside it", `{"properties":{"a":{"$ref":"#/$defs/s"},"b":{"$ref":"#/$defs/s","minLength":1}},` + def + `}`, true},
+		{"in patternProperties", `{"properties":{"a":{"$ref":"#/$defs/s"}},"patternProperties":{"^b":{"$ref":"#/$defs/s"}},` + def + `}`, true},
+		{"in prefixItems", `{"properties":{"a":{"$ref":"#/$defs/s"},"b":{"prefixItems":[{"$ref":"#/$defs/s"}]}},` + def + `}`, true},
+		{"by its anchor", `{"properties":{"a":{"$ref":"#/$defs/s"},"b":{"$ref":"#s"}},` + def + `}`, true},
+		{"below then", `{"properties":{"a":{"$ref":"#/$defs/s"},"b":{"if":{"type":"object"},"then":{"properties":{"c":{"$ref":"#/$defs/s"}}}}},` + def + `}`, true},
+		{"beside an allOf without one", `{"type":"object","properties":{"s":{"type":"string","writeOnly":true}},"allOf":[{"required":["s"]}]}`, false},
+		{"a branch", `{"type":"object","properties":{"s":{"anyOf":[{"type":"string","writeOnly":true},{"type":"null"}]}}}`, false},
+		{"items and additionalProperties", `{"type":"object","properties":{"l":{"type":"array","items":{"$ref":"#/$defs/s"}}},"additionalProperties":{"$ref":"#/$defs/s"},` + def + `}`, false},
+	}
+	for _, test := range tests {
+		if _, err := Parse([]byte(test.text)); (err != nil) != test.refused {
+			t.Errorf("%s: want refused %v, got %v", test.name, test.refused, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, path := range suiteFiles(f) {
 		for _, g := range readSuite(f, path) {

@@ -49,18 +49,22 @@ func TestCyclicValues(t *testing.T) {
 	}
 }
 
-// TestCompleteVariants fills defaults into what interfaces hold.
+// TestCompleteVariants fills defaults into copies of what interfaces hold.
 func TestCompleteVariants(t *testing.T) {
 	t.Parallel()
 	type drawing struct {
 		Shapes []shape_ `json:"shapes"`
 	}
 	s := mustFor[drawing](t, OneOf("kind", Variants[shape_]{"circle": circle{}, "square": &square{}, "box": box{}}))
-	d := drawing{Shapes: []shape_{&square{Inner: box{}}, box{}, nil, (*square)(nil), circle{}}}
+	given := &square{Inner: box{}}
+	d := drawing{Shapes: []shape_{given, box{}, nil, (*square)(nil), circle{}}}
 	s.Complete(reflect.ValueOf(&d).Elem())
 	outer, inner := d.Shapes[0].(*square), d.Shapes[1].(box)
 	if outer.Side != 1 || outer.Inner.(box).Width != 4 || inner.Width != 4 {
 		t.Errorf("want the defaults, got %+v and %+v", outer, inner)
+	}
+	if given.Side != 0 || given.Inner.(box).Width != 0 {
+		t.Errorf("what the pointer led to: want it as it was, got %+v", given)
 	}
 }
 
