@@ -47,7 +47,8 @@ func (a *App) Catalog(surface Surface, render func(AnyContract) ([]byte, error))
 		if err != nil {
 			return nil, fmt.Errorf("ambit: catalog entry of %q: %w", e.contract.spec.Name, err)
 		}
-		c.entries = append(c.entries, catalogEntry{e, text})
+		// A copy has no room to spare, which would stay as long as the catalog.
+		c.entries = append(c.entries, catalogEntry{e, slices.Clone(text)})
 		_, _ = hash.Write(text) // a hash never fails
 	}
 	hash.Sum(c.set[:0])
