@@ -38,8 +38,9 @@ func (c *counter) Finish(_ context.Context, e ambit.Event) {
 	}
 }
 
-// find is the contract of the workload's operation.
-func find(name string) *ambit.Contract[workload.Order, workload.Hits] {
+// find is the contract of the workload's operation, under a name and for callers
+// who hold a permission.
+func find(name, permission string) *ambit.Contract[workload.Order, workload.Hits] {
 	return ambit.NewContract[workload.Order, workload.Hits](ambit.Spec{
 		Name:        name,
 		Description: Description,
@@ -72,7 +73,7 @@ func newAmbit() *ambit.App {
 // AmbitClient returns Ambit's own typed call in process, with permission, both
 // checks and an observer. All calls belong to one run, as those of a request do.
 func AmbitClient(ctx context.Context) (*Client, error) {
-	contract, app := find("orders.find"), newAmbit()
+	contract, app := find("orders.find", permission), newAmbit()
 	app.Add(contract.Bind(answer))
 	ctx, run := app.NewRun(ctx, ambit.RunOptions{Principal: caller()})
 	return &Client{

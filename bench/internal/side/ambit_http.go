@@ -21,7 +21,7 @@ const AmbitPath = "/api/orders/find"
 // where that cannot be built, which is a bug of the benchmark.
 func AmbitHTTP() http.Handler {
 	app := newAmbit()
-	app.Add(find("orders.find").Bind(answer))
+	app.Add(find("orders.find", permission).Bind(answer))
 	handler, err := httpapi.New(app, httpapi.Options{Trust: keyed()})
 	if err != nil {
 		panic(fmt.Sprintf("the API can't be built: %v", err))

@@ -13,7 +13,7 @@ import (
 // AmbitMCP returns Ambit's MCP endpoint with everything that [AmbitHTTP] has.
 func AmbitMCP() http.Handler {
 	app := newAmbit()
-	app.Add(find("orders.find").Bind(answer))
+	app.Add(find("orders.find", permission).Bind(answer))
 	return ambitEndpoint(app)
 }
 
@@ -43,7 +43,7 @@ func AmbitPages(ctx context.Context, count int) (page func(dst []byte) ([]byte, 
 func ambitLarge(count int) *ambit.App {
 	app := newAmbit()
 	for i := range count {
-		app.Add(find(fmt.Sprintf("orders.find_%05d", i)).Bind(answer))
+		app.Add(find(fmt.Sprintf("orders.find_%05d", i), permission).Bind(answer))
 	}
 	return app
 }
