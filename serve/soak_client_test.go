@@ -45,24 +45,26 @@ type soakClient struct {
 	random  *rand.Rand
 	http    *http.Client
 	tally   *soakTally
-	serial  int             // of the last request
-	bound   map[string]bool // idempotency keys under which this client has written
+	serial  int // of the last request
 }
 
 func newSoakClient(subject *soakSubject, address string, number int, random *rand.Rand) *soakClient {
 	return &soakClient{
 		subject: subject, address: address, number: number, random: random,
-		http: &http.Client{Transport: &http.Transport{}}, tally: newSoakTally(), bound: map[string]bool{},
+		http: &http.Client{Transport: &http.Transport{}}, tally: newSoakTally(),
 	}
 }
 
-// work does one step after the other until ctx ends, and then closes the
-// connections.
+// work uses up the client's keys, then does one step after the other until ctx
+// ends, and closes the connections.
 func (c *soakClient) work(ctx context.Context) {
 	defer c.http.CloseIdleConnections()
 	steps, weights := soakSteps(), 0
 	for _, step := range steps {
 		weights += step.weight
+	}
+	if err := c.useKeys(); err != nil {
+		c.tally.fault(fmt.Sprintf("client %d, keys: %v", c.number, err))
 	}
 	for ctx.Err() == nil {
 		drawn := c.random.IntN(weights)

@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -150,41 +151,63 @@ func (c *soakClient) garbage() error {
 // keyed writes under one of a few keys: now and then something else than has
 // been written under it before, or without waiting for the answer.
 func (c *soakClient) keyed() error {
-	key := fmt.Sprintf("key%d", c.random.IntN(soakKeys))
-	to, input := pick(c, addressees()[:2]), fmt.Sprintf(`{"text":%q}`, key)
+	key := soakKey(c.random.IntN(soakKeys))
 	switch c.random.IntN(8) {
 	case 0:
-		ctx, stop := context.WithTimeout(context.Background(), time.Duration(c.random.Int64N(int64(2*time.Millisecond))))
-		defer stop()
-		_, _, err := c.sendAndLeave(ctx, keyedCall(to, key, input))
-		return err
+		return c.writeAndLeave(key)
 	case 1:
-		if !c.bound[key] {
-			break
-		}
+		to := c.keyedAddressee()
 		answer, err := c.send(keyedCall(to, key, `{"text":"something else"}`))
 		if err != nil {
 			return err
 		}
 		return to.judge(answer, ambit.CodeConflict, "")
 	}
+	return c.write(key)
+}
+
+// useKeys writes under every key, so that what is kept of them is there from the
+// beginning. Each is first tried by a client that leaves.
+func (c *soakClient) useKeys() error {
+	for i := range soakKeys {
+		if err := errors.Join(c.writeAndLeave(soakKey(i)), c.write(soakKey(i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes under a key until it is answered that this is done. A call that
+// the client has turned its back on may still be under way, which is a conflict.
+func (c *soakClient) write(key string) error {
 	for began := time.Now(); ; {
+		to, input := c.keyedAddressee(), soakNote(key)
 		answer, err := c.send(keyedCall(to, key, input))
 		if err != nil {
 			return err
 		}
 		err = to.judge(answer, "", input)
-		if err == nil {
-			c.bound[key] = true
-			return nil
-		}
-		// A call that this client has turned its back on may still be under way.
-		if to.judge(answer, ambit.CodeConflict, "") != nil || time.Since(began) > soakPatience {
+		if err == nil || to.judge(answer, ambit.CodeConflict, "") != nil || time.Since(began) > soakPatience {
 			return err
 		}
 		c.pause(context.Background(), 20*time.Millisecond)
 	}
 }
+
+func (c *soakClient) writeAndLeave(key string) error {
+	ctx, stop := context.WithTimeout(context.Background(), time.Duration(c.random.Int64N(int64(2*time.Millisecond))))
+	defer stop()
+	_, _, err := c.sendAndLeave(ctx, keyedCall(c.keyedAddressee(), key, soakNote(key)))
+	return err
+}
+
+func soakKey(i int) string { return fmt.Sprintf("key%d", i) }
+
+// soakNote is what is written under a key.
+func soakNote(key string) string { return fmt.Sprintf(`{"text":%q}`, key) }
+
+// keyedAddressee is a way in that takes keys from here.
+func (c *soakClient) keyedAddressee() soakAddressee { return pick(c, addressees()[:2]) }
 
 func keyedCall(to soakAddressee, key, input string) soakRequest {
 	if to.name == "MCP" {
