@@ -378,8 +378,7 @@ func TestT04_RandomNestings(t *testing.T) {
 		var specs []ambit.Spec
 		ran := 0
 		stepsLeft := 12
-		var step func(ctx context.Context, cause *frame)
-		step = func(ctx context.Context, cause *frame) {
+		step := func(ctx context.Context, cause *frame) {
 			for range rapid.IntRange(0, 2).Draw(t, "fan") {
 				if stepsLeft--; stepsLeft < 0 {
 					return

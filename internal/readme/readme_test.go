@@ -124,7 +124,10 @@ func TestReadme(t *testing.T) {
 	for _, block := range blocks {
 		got = append(got, block.Language+" "+block.Test)
 	}
-	want := []string{"sh serve", "sh curl", "sh inspector", "go client", "go hello"}
+	want := []string{
+		"sh serve", "sh curl", "json curl-answer", "sh inspector", "json inspector-answer", "go client", "text client-answer",
+		"sh call", "json call-answer", "go hello",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("marked blocks (-want +got):\n%s", diff)
 	}

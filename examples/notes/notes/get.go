@@ -21,5 +21,5 @@ var Get = ambit.NewContract[GetInput, GetOutput](ambit.Spec{
 	Description: "Read one note in full by its number. A number without a note is answered with found: false.",
 	Effect:      ambit.Read,
 	Permission:  "notes:read",
-	Expose:      ambit.HTTP | ambit.MCP | ambit.WebMCP,
+	Expose:      ambit.HTTP | ambit.MCP,
 })

@@ -31,7 +31,7 @@ var Search = ambit.NewContract[SearchInput, SearchOutput](ambit.Spec{
 	Description: "Find notes whose title or body contains every word of the query. Words are matched whole.",
 	Effect:      ambit.Read,
 	Permission:  "notes:read",
-	Expose:      ambit.HTTP | ambit.MCP | ambit.WebMCP,
+	Expose:      ambit.HTTP | ambit.MCP,
 	Examples: []ambit.Example{
 		{Title: "Two words in one note", Input: `{"query":"search incident"}`},
 		{Title: "Only among meeting notes", Input: `{"query":"wiki","tag":"meeting","limit":5}`},
