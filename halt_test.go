@@ -304,6 +304,7 @@ func TestHaltFile(t *testing.T) {
 		{"comments only", "# why\n\n", all, ""},
 		{"agents and a tenant", "# an outage\nagents\n\n  # of theirs\ntenant acme\n", agents, ""},
 		{"a line that is none", "# why\nagnets\n", all, `line 2: ambit: "agnets" is no halt` + cure},
+		{"a line that is none beside all", "all\nagnets\n", all, `line 2: ambit: "agnets" is no halt` + cure},
 		{
 			"lines that are none among others", "agents\nall!\ntenant acme\nprincipal alice", append(agents, all...),
 			`line 2: ambit: "all!" is no halt` + cure + `; line 4: ambit: "alice" is no key of a principal: ` +

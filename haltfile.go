@@ -33,7 +33,7 @@ func (f haltFile) Read(context.Context) ([]Halt, error) {
 	}
 	list, err := parseHaltLines(text)
 	if len(list) == 0 || err != nil {
-		list = append(list, Halt{Kind: HaltAll})
+		list = withAll(list)
 	}
 	return list, err
 }

@@ -151,9 +151,7 @@ func (a *App) readSwitch(ctx context.Context, s *watched) {
 	misread, ok := errors.AsType[*MisreadHalts](err)
 	switch {
 	case ok:
-		if all := (Halt{Kind: HaltAll}); !slices.Contains(list, all) {
-			list = append(list, all)
-		}
+		list = withAll(list)
 		a.logTrouble(ctx, s, "halt source has been misread and stops everything", misread.Error(), misread)
 	case err != nil:
 		a.logTrouble(ctx, s, "halt source cannot be read", "", err)
@@ -163,6 +161,14 @@ func (a *App) readSwitch(ctx context.Context, s *watched) {
 	}
 	a.setHalts(s.Form(), list)
 	s.read.Store(&began)
+}
+
+// withAll adds HaltAll to what is stopped.
+func withAll(list []Halt) []Halt {
+	if all := (Halt{Kind: HaltAll}); !slices.Contains(list, all) {
+		return append(list, all)
+	}
+	return list
 }
 
 // readHalts calls the application's code.

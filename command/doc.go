@@ -12,6 +12,7 @@
 //	hello [serve] [--addr 127.0.0.1:8080]       HTTP and MCP on one address
 //	hello mcp     [--as NAME]                   MCP over standard input and output
 //	hello list    [--as NAME] [--json]          what may be called
+//	hello whoami  [--as NAME]                   the key of that principal
 //	hello call    [--as NAME] CAPABILITY [INPUT]  one call
 //	hello halt    WHAT...                       stop calls on every instance
 //	hello halts                                 what is stopped
@@ -46,17 +47,18 @@
 // # Halt
 //
 // The halt command writes a halt file, which serve, mcp and call obey
-// ([ambit.HaltFile]); --halt-file names it, or AMBIT_HALT_FILE. It adds to what is
-// stopped. The resume command removes the file when a person on a terminal says
+// ([ambit.HaltFile]); --halt-file names it, or AMBIT_HALT_FILE, or else
+// [Options.HaltFile]. It adds to what is stopped. The resume command removes the file when a person on a terminal says
 // so. While serve or mcp runs, SIGUSR1 stops every call of that process and
 // SIGUSR2 releases what SIGUSR1 stopped, on systems that have them.
 //
 // # What goes where
 //
 // Standard output has the result and nothing else: JSON in one line, laid out in
-// several on a terminal. A failure is the error object in one line on standard
-// error, in the form that it has on every surface, and its exit code is the one
-// of its row in the table of errors:
+// several on a terminal. A failure is the error object, in the form that it has on
+// every surface, in the last line of standard error; what the application logs to
+// standard error comes before it. The exit code is the one of the error's row in
+// the table of errors:
 //
 //	0    it worked
 //	1    the application failed, or could not start

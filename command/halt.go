@@ -4,26 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/visible"
 )
 
-// haltCommand does not open the application: it must work when that cannot.
+// haltCommand does not open the application where it is told the halt file: it
+// must work when that cannot.
 func (p Program) haltCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "halt {all | changes | agents | principal KEY | tenant NAME | capability NAME}...",
 		Short: "Stop calls on every instance that obeys the halt file",
 		Long: "Stop calls within a second on every instance that obeys the halt file; calls under way are canceled.\n\n" +
-			"What is stopped already stays stopped. Names are taken as they are given: the application is not asked.",
+			"What is stopped already stays stopped. Names are taken as they are given: the application is not asked.\n" +
+			"KEY is what whoami writes: LEN:TENANT/LEN:AUTHORITY/SUBJECT, each LEN in bytes.",
 		Args: arguments(1, 1<<10),
 		RunE: func(c *cobra.Command, args []string) error {
 			list, err := parseHalts(args)
 			if err != nil {
 				return misused(c, err)
 			}
-			path, err := requireHaltFile(c)
+			path, err := p.requireHaltFile(c)
 			if err != nil {
 				return err
 			}
@@ -44,14 +48,15 @@ func (p Program) haltsCommand() *cobra.Command {
 		Long:  "Show what the halt file stops. What other forms of the switch stop, each instance alone knows.",
 		Args:  arguments(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			path, err := requireHaltFile(c)
+			path, err := p.requireHaltFile(c)
 			if err != nil {
 				return err
 			}
-			list, err := ambit.HaltFile(path).Read(c.Context())
+			list, misread, err := readHaltFile(c.Context(), path)
 			if err != nil {
 				return err
 			}
+			writeMisread(c.ErrOrStderr(), path, misread)
 			return writeHaltTable(c.OutOrStdout(), list)
 		},
 	}
@@ -75,7 +80,7 @@ func (p Program) resumeCommand() *cobra.Command {
 			default:
 				return misused(c, fmt.Errorf("the form %q is not released from here; each is where it was set", form))
 			}
-			path, err := requireHaltFile(c)
+			path, err := p.requireHaltFile(c)
 			if err != nil {
 				return err
 			}
@@ -90,18 +95,9 @@ func (p Program) resumeCommand() *cobra.Command {
 // fileForm is the form of the switch that ambit.HaltFile is.
 const fileForm = "file"
 
-// requireHaltFile returns the path of the halt file, or says what is missing.
-func requireHaltFile(c *cobra.Command) (string, error) {
-	path := haltPath(c)
-	if path == "" {
-		return "", misused(c, errors.New("there is no halt file: name one by --"+haltFileFlag+", or by "+haltFileVariable))
-	}
-	return path, nil
-}
-
 // resumeFile removes a halt file if the person at the terminal says so.
 func resumeFile(c *cobra.Command, path string) error {
-	list, err := ambit.HaltFile(path).Read(c.Context())
+	list, misread, err := readHaltFile(c.Context(), path)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -112,6 +108,7 @@ func resumeFile(c *cobra.Command, path string) error {
 			Hint: "Run the command on a terminal.",
 		}
 	}
+	writeMisread(c.ErrOrStderr(), path, misread)
 	if err := writeHaltTable(c.ErrOrStderr(), list); err != nil {
 		return err
 	}
@@ -132,4 +129,16 @@ func writeHaltTable(w io.Writer, list []ambit.Halt) error {
 		rows = append(rows, []string{fileForm, h.String()})
 	}
 	return columns(w, rows)
+}
+
+// writeMisread says why a halt file stops everything, if that is because of what
+// could not be read. It ignores errors: what is stopped is shown all the same.
+func writeMisread(w io.Writer, path string, misread *ambit.MisreadHalts) {
+	if misread == nil {
+		return
+	}
+	_, _ = fmt.Fprintf(w, "%s stops everything, because not all of it can be read:\n", visible.Text(path))
+	for _, fault := range misread.Faults {
+		_, _ = fmt.Fprintf(w, "  %s\n", visible.Text(strings.Replace(fault.Error(), "ambit: ", "", 1)))
+	}
 }

@@ -6,48 +6,20 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/ambit-dev/ambit"
 )
 
-// Where the halt file is, by flag and, where that is not given, by environment.
-const (
-	haltFileFlag     = "halt-file"
-	haltFileVariable = "AMBIT_HALT_FILE"
-)
-
-// addHaltFile adds the flag to a command. The application of a command that has
-// it obeys the file.
-func addHaltFile(c *cobra.Command) {
-	c.Flags().String(haltFileFlag, "", "`FILE` that halts calls while it is there (default: what "+haltFileVariable+" names)")
-}
-
-// haltPath returns the path of the halt file, "" where there is none.
-func haltPath(c *cobra.Command) string {
-	switch flag := c.Flags().Lookup(haltFileFlag); {
-	case flag == nil:
-		return ""
-	case flag.Changed:
-		return flag.Value.String()
+// readHaltFile returns what a halt file stops, and what of it means nothing and
+// therefore stops everything.
+func readHaltFile(ctx context.Context, path string) (list []ambit.Halt, misread *ambit.MisreadHalts, err error) {
+	list, err = ambit.HaltFile(path).Read(ctx)
+	if misread, ok := errors.AsType[*ambit.MisreadHalts](err); ok {
+		return list, misread, nil
 	}
-	return os.Getenv(haltFileVariable)
-}
-
-// obeyHaltFile makes an application obey the halt file of its command.
-func obeyHaltFile(c *cobra.Command, app *ambit.App) error {
-	path := haltPath(c)
-	if path == "" {
-		return nil
-	}
-	if folder, err := os.Stat(filepath.Dir(path)); err != nil || !folder.IsDir() {
-		return fmt.Errorf("command: the halt file is to be %s, and its folder is not there: make it first", path)
-	}
-	return app.AddHaltSource(ambit.HaltFile(path))
+	return list, nil, err
 }
 
 // extendHaltFile adds to what a halt file stops and returns all that it stops
@@ -58,7 +30,7 @@ func extendHaltFile(ctx context.Context, path string, more []ambit.Halt) (list [
 	if err != nil {
 		return nil, err
 	}
-	if list, err = ambit.HaltFile(path).Read(ctx); err == nil {
+	if list, _, err = readHaltFile(ctx, path); err == nil {
 		for _, h := range more {
 			if !slices.Contains(list, h) {
 				list = append(list, h)
@@ -79,7 +51,7 @@ func removeHaltFile(ctx context.Context, path string, shown []ambit.Halt) error 
 	if err != nil {
 		return err
 	}
-	list, err := ambit.HaltFile(path).Read(ctx)
+	list, _, err := readHaltFile(ctx, path)
 	switch {
 	case err != nil:
 	case !slices.Equal(list, shown):
@@ -126,6 +98,9 @@ func parseHalts(args []string) (list []ambit.Halt, err error) {
 			args = args[1:]
 		}
 		h, err := ambit.ParseHalt(line)
+		if key, ok := strings.CutPrefix(line, "principal "); ok && err != nil {
+			return nil, fmt.Errorf("%q is no KEY of a principal, which is LEN:TENANT/LEN:AUTHORITY/SUBJECT: whoami --as NAME writes one", key)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%q cannot be halted: name all, changes, agents, principal KEY, tenant NAME or capability NAME", line)
 		}

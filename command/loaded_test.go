@@ -12,10 +12,11 @@ import (
 
 // newLoaded is an application to halt while it works. It writes to standard
 // output when a call starts, and to standard error when the switch is thrown.
-func newLoaded() *ambit.App {
+func newLoaded(sources ...ambit.HaltSource) *ambit.App {
 	app := ambit.New(ambit.Options{
 		Name: "loaded", Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		Limits: ambit.Limits{Rate: ambit.Rate{Calls: ambit.Unlimited}, InFlight: ambit.Unlimited},
+		HaltSources: sources,
+		Limits:      ambit.Limits{Rate: ambit.Rate{Calls: ambit.Unlimited}, InFlight: ambit.Unlimited},
 	})
 	started := func(name string) { fmt.Println(name, time.Now().UnixNano()) }
 	app.Add(
@@ -26,7 +27,7 @@ func newLoaded() *ambit.App {
 			return ambit.Empty{}, nil
 		}),
 		ambit.Define(ambit.Spec{
-			Name: "change", Description: "Change something.", Effect: ambit.Write, Permission: ambit.Public, Expose: ambit.HTTP,
+			Name: "change", Description: "Change something.", Effect: ambit.Write, Permission: ambit.Public, Expose: ambit.HTTP | ambit.MCP,
 		}, func(context.Context, ambit.Empty) (ambit.Empty, error) {
 			started("change")
 			return ambit.Empty{}, nil

@@ -21,6 +21,12 @@ type Options struct {
 	// map. An error ends the command: an *ambit.Error in its own way, any other
 	// as a failure to start. Nil: there are no names, and --as is refused.
 	Principals func(ctx context.Context, name string) (*ambit.Principal, error)
+	// HaltFile is the path of the halt file where neither --halt-file nor
+	// AMBIT_HALT_FILE names one: serve, mcp and call obey it, halt adds to it,
+	// halts shows it and resume removes it. An application that has it needs no
+	// ambit.HaltFile in its HaltSources, and cannot have both. Empty: there is
+	// none.
+	HaltFile string
 	// Close gives back what the application holds, once the command is done,
 	// however it went. Nil: there is nothing to give back.
 	Close func() error

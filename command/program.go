@@ -65,7 +65,7 @@ func (p Program) commands() *cobra.Command {
 	root.Long = "Without a command, " + p.Name + " serves."
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
-	root.AddCommand(p.serveCommand(), p.mcpCommand(), p.listCommand(), p.callCommand(), p.keyCommand(), p.haltCommand(), p.haltsCommand(), p.resumeCommand())
+	root.AddCommand(p.serveCommand(), p.mcpCommand(), p.listCommand(), p.whoamiCommand(), p.callCommand(), p.keyCommand(), p.haltCommand(), p.haltsCommand(), p.resumeCommand())
 	return root
 }
 
@@ -91,34 +91,41 @@ func (p Program) addFlags(root *cobra.Command) (err error) {
 	return err
 }
 
-// run makes a command of what it does with the open application.
+// run makes a command of what it does with the application, ready for calls.
 func (p Program) run(do func(c *cobra.Command, args []string, app *ambit.App, options Options) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) (err error) {
-		if p.Open == nil {
-			return errors.New("command: Program.Open is missing")
-		}
-		app, options, err := p.Open(c.Context())
-		if err != nil {
-			return err
-		}
-		if options.Close != nil {
-			defer func() {
-				if closing := options.Close(); err == nil && closing != nil {
-					err = fmt.Errorf("closing the application: %w", closing)
-				}
-			}()
-		}
-		if app == nil {
-			return errors.New("command: Program.Open gave no application")
-		}
-		if err := obeyHaltFile(c, app); err != nil {
-			return err
-		}
-		if err := app.Freeze(); err != nil {
-			return err
-		}
-		return do(c, args, app, options)
+	return func(c *cobra.Command, args []string) error {
+		return p.open(c, func(app *ambit.App, options Options) error {
+			if err := obeyHaltFile(c, app, options); err != nil {
+				return err
+			}
+			if err := app.Freeze(); err != nil {
+				return err
+			}
+			return do(c, args, app, options)
+		})
 	}
+}
+
+// open does something with the application and closes it.
+func (p Program) open(c *cobra.Command, do func(*ambit.App, Options) error) (err error) {
+	if p.Open == nil {
+		return errors.New("command: Program.Open is missing")
+	}
+	app, options, err := p.Open(c.Context())
+	if err != nil {
+		return err
+	}
+	if options.Close != nil {
+		defer func() {
+			if closing := options.Close(); err == nil && closing != nil {
+				err = fmt.Errorf("closing the application: %w", closing)
+			}
+		}()
+	}
+	if app == nil {
+		return errors.New("command: Program.Open gave no application")
+	}
+	return do(app, options)
 }
 
 // arguments refuses a number of arguments that a command does not take.

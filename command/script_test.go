@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/command"
 )
 
@@ -23,6 +24,8 @@ func TestMain(m *testing.M) {
 		"stock":  func() { newStockProgram().Main() },
 		"locked": func() { command.Main(newLocked()) },
 		"loaded": func() { command.Main(newLoaded(), command.Options{}) },
+		"filed":  func() { command.Main(newLoaded(), command.Options{HaltFile: "here"}) },
+		"source": func() { command.Main(newLoaded(ambit.HaltFile("own")), command.Options{}) },
 	})
 }
 
