@@ -32,7 +32,8 @@ func ExampleOptions_prompter() {
 		Effect: ambit.External, Permission: ambit.Authenticated, Expose: ambit.HTTP | ambit.MCP,
 	}, func(_ context.Context, in struct {
 		To string `json:"to"`
-	}) (ambit.Empty, error) {
+	},
+	) (ambit.Empty, error) {
 		fmt.Println("sent to", in.To)
 		return ambit.Empty{}, nil
 	}))
