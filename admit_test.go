@@ -144,6 +144,41 @@ func TestT07_UnexposedIsUnknown(t *testing.T) {
 	}
 }
 
+// Where a missing permission hides a capability, it hides what else would refuse
+// the call as well: whoever lacks it gets the answer for a name that is none.
+func TestT07_HiddenWhateverElseRefuses(t *testing.T) {
+	t.Parallel()
+	for name, restrict := range map[string]func(*ambit.Spec, *ambit.Options){
+		"nothing":           func(*ambit.Spec, *ambit.Options) {},
+		"another kind only": func(s *ambit.Spec, _ *ambit.Options) { s.Callers = []ambit.Kind{ambit.KindService} },
+		"scopes":            func(s *ambit.Spec, _ *ambit.Options) { s.Scopes = []string{"echo.say"} },
+		"the Authorize hook": func(_ *ambit.Spec, o *ambit.Options) {
+			o.Authorize = func(context.Context, ambit.AnyContract, *ambit.Principal) string { return "No." }
+		},
+		"a rate of its own": func(s *ambit.Spec, _ *ambit.Options) { s.Rate = aMinute(1, 1) },
+		"another kind, write": func(s *ambit.Spec, _ *ambit.Options) {
+			s.Callers, s.Effect = []ambit.Kind{ambit.KindAgent}, ambit.Write
+		},
+	} {
+		spec, options := echoSpec(), ambit.Options{HideForbidden: true}
+		spec.Permission = "secret:thing"
+		restrict(&spec, &options)
+		app := newApp(options, ambit.Define(spec, echo))
+		ctx, run := begin(t, app, &ambit.Principal{Subject: "p"}, ambit.MCP)
+		answer := func(name string) string {
+			_, err := run.Invoke(ctx, ambit.Request{Name: name})
+			text, marshalErr := json.Marshal(failure(t, err))
+			if marshalErr != nil {
+				t.Fatal(marshalErr)
+			}
+			return strings.ReplaceAll(string(text), name, "NAME")
+		}
+		if diff := cmp.Diff(answer("ecxo"), answer("echo")); diff != "" {
+			t.Errorf("%s (-unknown +hidden):\n%s", name, diff)
+		}
+	}
+}
+
 // Permission is decided before scopes, so that nobody is stepped up in vain and
 // no stranger learns them.
 func TestT06_PermissionBeforeScope(t *testing.T) {

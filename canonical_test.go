@@ -53,6 +53,36 @@ func TestT15_HandlerGetsTheCanonicalInput(t *testing.T) {
 	}
 }
 
+// A number reaches the handler as it was sent or not at all.
+func TestT15_NumbersAreNotAltered(t *testing.T) {
+	t.Parallel()
+	const code = `"rule":"precision"`
+	for _, test := range []struct {
+		name, input, key string
+		want             string // what the handler got; "": a fault of the rule precision
+	}{
+		{"whole and beyond 2^53", `{"id":9007199254740993}`, "k", ""},
+		{"whole and exact", `{"id":9007199254740992}`, "k", `{"id":9007199254740992}`},
+		{"too precise", `{"a":[0.1,0.10000000000000000555]}`, "k", ""},
+		{"precise enough", `{"a":[0.1,2.50]}`, "k", `{"a":[0.1,2.5]}`},
+		{"without a key it is sent on as it came", `{"id":9007199254740993}`, "", `{"id":9007199254740993}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			app := newApp(ambit.Options{Ledger: memory()}, ambit.NewRawContract(writeSpec("raw"), `{"type":"object"}`, `{"type":"object"}`).Bind(
+				func(_ context.Context, in json.RawMessage) (json.RawMessage, error) {
+					got = string(in)
+					return in, nil
+				}))
+			answer := invoke(app, writer, "raw", test.input, test.key)
+			if got != test.want || strings.Contains(answer, code) != (test.want == "") {
+				t.Errorf("want the handler to get %q, got %q and the answer %s", test.want, got, answer)
+			}
+		})
+	}
+}
+
 // What was mended is what is bound.
 func TestT15_RepairedInput(t *testing.T) {
 	t.Parallel()

@@ -182,7 +182,7 @@ func (a *App) prompt(call *Call, p Prompter, q Question) (answer Answer, err err
 // grant is what an answer "for this session" to this call would allow.
 func (c *Call) grant(in *invocation) grant {
 	spec := &c.entry.contract.spec
-	g := grant{principal: c.run.key, capability: spec.Name}
+	g := grant{principal: c.run.key, contract: c.entry.hash}
 	if spec.Effect != Write {
 		g.input = sha256.Sum256(grantedInput(in.frame.canonical(c.entry.contract.in), spec.GrantBy))
 	}

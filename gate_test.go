@@ -278,6 +278,31 @@ func TestSession(t *testing.T) {
 	})
 }
 
+// A grant is for the contract that the person was asked about: not for another
+// principal, and not for what has the same name and is something else.
+func TestSessionIsBoundToTheContract(t *testing.T) {
+	t.Parallel()
+	session := ambit.NewSession()
+	for _, step := range []struct {
+		name   string
+		change func(*ambit.Spec)
+		want   bool // whether somebody is asked
+	}{
+		{"first", nil, true},
+		{"again", nil, false},
+		{"another revision", func(s *ambit.Spec) { s.Revision = "2" }, true},
+		{"another permission", func(s *ambit.Spec) { s.Permission = ambit.Authenticated }, true},
+		{"another title", func(s *ambit.Spec) { s.Title = "Other" }, false},
+	} {
+		g := newGateApp(ambit.Write, false, step.change)
+		g.answer = ambit.AllowSession
+		got, err := g.call(t, ambit.RunOptions{Mode: ambit.ModeDefault, Prompter: g, Session: session}, "a")
+		if got.Asked != step.want || err != nil {
+			t.Errorf("%s: want asked %v, got %v, %v", step.name, step.want, got.Asked, err)
+		}
+	}
+}
+
 // The person sees everything, in the order that matters, and nothing that the
 // screen would obey.
 func TestT10_Question(t *testing.T) {

@@ -340,6 +340,36 @@ func TestT25_ResultTooLargeNamesWhatToNarrow(t *testing.T) {
 	}
 }
 
+// All that a result may be sent as counts toward its size.
+func TestT25_EveryPartOfAResultCounts(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 2000)
+	text := func(s string) func(echoOutput) string { return func(echoOutput) string { return s } }
+	content := func(c ambit.Content) func(echoOutput) []ambit.Content {
+		return func(echoOutput) []ambit.Content { return []ambit.Content{c} }
+	}
+	spec := echoSpec()
+	spec.MaxResult = 1000
+	plain := ambit.Define(spec, echo)
+	for name, test := range map[string]struct {
+		capability ambit.AnyCapability
+		want       ambit.Code
+	}{
+		"a short text":      {plain.WithText(text("short")), ""},
+		"a long text":       {plain.WithText(text(long)), ambit.CodeResultTooLarge},
+		"a long content":    {plain.WithContent(content(ambit.Content{Kind: ambit.TextContent, Text: long})), ambit.CodeResultTooLarge},
+		"a long address":    {plain.WithContent(content(ambit.Content{Kind: ambit.ResourceContent, Text: "x", MIMEType: "text/plain", URI: long})), ambit.CodeResultTooLarge},
+		"a long media type": {plain.WithContent(content(ambit.Content{Kind: ambit.ImageContent, Data: []byte("x"), MIMEType: long})), ambit.CodeResultTooLarge},
+	} {
+		app := newApp(ambit.Options{}, test.capability)
+		ctx, run := begin(t, app, alice, ambit.MCP)
+		_, err := run.Invoke(ctx, ambit.Request{Name: "echo", Input: []byte(`{"text":"a"}`), WantText: true})
+		if got := ambit.CodeOf(err); got != test.want {
+			t.Errorf("%s: want %q, got %q", name, test.want, got)
+		}
+	}
+}
+
 func TestLimitsAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

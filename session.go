@@ -12,7 +12,8 @@ const SessionLife = 8 * time.Hour
 // Session keeps what the person of a run has allowed for a session: by
 // capability for a write, by capability and input (or the fields that
 // [Spec.GrantBy] names) for everything else, and never for a destructive call.
-// It is bound to the principal who answered. A run has one of its own and
+// It is bound to the principal who answered and to the contract as it was then:
+// another of the same name has to be asked about anew. A run has one of its own and
 // shares it with the runs made within it; an application that serves one
 // conversation in several runs gives them one ([RunOptions.Session]). It is
 // kept in memory and is safe for concurrent use.
@@ -33,8 +34,9 @@ func (s *Session) Revoke() {
 
 // grant is what one answer allowed.
 type grant struct {
-	principal, capability string
-	input                 [sha256.Size]byte // of the fields that count; zero for a write
+	principal string
+	contract  Digest            // and not the name, which the capability of another run may have
+	input     [sha256.Size]byte // of the fields that count; zero for a write
 }
 
 func (s *Session) allow(g grant, now time.Time) {

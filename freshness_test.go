@@ -1,0 +1,104 @@
+package ambit_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ambit-dev/ambit"
+)
+
+// A run ends with the credential that it began with, whatever the application
+// knows of its owner, and earlier where that is known to end earlier.
+func TestT03_ExpiryOutlivesResolving(t *testing.T) {
+	t.Parallel()
+	const credential = 2 * time.Minute
+	for _, test := range []struct {
+		name     string
+		resolved time.Duration // after which the resolved principal expires; zero: never
+		want     time.Duration // after which the run ends
+	}{
+		{"never, as users of a table do", 0, credential},
+		{"later than the credential", time.Hour, credential},
+		{"earlier", time.Minute, time.Minute},
+		{"before it was resolved", time.Second, ambit.Freshness + time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				app := newApp(ambit.Options{Resolve: func(context.Context, *ambit.Principal) (*ambit.Principal, error) {
+					p := *alice
+					if test.resolved > 0 {
+						p.Expires = began.Add(test.resolved)
+					}
+					return &p, nil
+				}}, ambit.Define(echoSpec(), echo))
+				p := *alice
+				p.Expires = began.Add(credential)
+				ctx, run := begin(t, app, &p, ambit.HTTP)
+				var got time.Duration
+				for code := invokeEcho(ctx, run); code != ambit.CodeUnauthenticated; code = invokeEcho(ctx, run) {
+					if code != "" || time.Since(began) > credential {
+						t.Fatalf("after %v: want success until the end, got %q", time.Since(began), code)
+					}
+					<-time.After(time.Second)
+				}
+				if got = time.Since(began); got != test.want {
+					t.Errorf("want an end after %v, got %v", test.want, got)
+				}
+			})
+		})
+	}
+}
+
+// What goes wrong before it is decided whether a caller may know of a capability
+// says nothing of it, not even that it has an effect.
+func TestT07_FailuresBeforeAdmitHideNames(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]ambit.Options{
+		"the credential has expired": {},
+		"the principal is gone": {Resolve: func(context.Context, *ambit.Principal) (*ambit.Principal, error) {
+			return nil, nil
+		}},
+		"the resolver fails": {Resolve: func(context.Context, *ambit.Principal) (*ambit.Principal, error) {
+			return nil, errors.New("no database")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				spec := echoSpec()
+				spec.Effect, spec.Expose = ambit.Write, ambit.HTTP
+				app := newApp(options, ambit.Define(spec, echo))
+				p := *alice
+				if options.Resolve == nil {
+					p.Expires = time.Now().Add(time.Minute)
+				}
+				ctx, run := begin(t, app, &p, ambit.MCP)
+				<-time.After(time.Minute)
+				answer := func(name string) string {
+					_, err := run.Invoke(ctx, ambit.Request{Name: name})
+					text, marshalErr := json.Marshal(failure(t, err))
+					if marshalErr != nil {
+						t.Fatal(marshalErr)
+					}
+					return strings.ReplaceAll(string(text), name, "NAME")
+				}
+				want := answer("ecxo")
+				if strings.Contains(want, string(ambit.CodeNotFound)) {
+					t.Fatalf("want a failure before the name is looked at, got %s", want)
+				}
+				if diff := cmp.Diff(want, answer("echo")); diff != "" {
+					t.Errorf("(-unknown +not exposed):\n%s", diff)
+				}
+			})
+		})
+	}
+}
