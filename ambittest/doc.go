@@ -1,6 +1,6 @@
 // Package ambittest tests an application as its callers meet it: as this
 // principal, on this way in, expecting this answer. It opens no socket and
-// starts no goroutine.
+// leaves no goroutine behind.
 //
 //	func TestSearch(t *testing.T) {
 //		h := ambittest.New(t, newApp())
@@ -48,6 +48,12 @@
 // asked more than that. [Host.GateTable] and [Host.Effects] describe all that an
 // application lets run, for a file that is compared by [Golden].
 // [Host.CheckModules] holds that lazy modules load what they declare.
+//
+// # Halting
+//
+// A host reads the application's halt sources in [New] and before each call, so
+// that what they say holds for the next one. A source that cannot be read lets
+// only reads run once ten seconds have passed, or at once where it was never read.
 //
 // # Secrets
 //

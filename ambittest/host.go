@@ -21,9 +21,10 @@ type Host struct {
 	mcp        http.Handler
 }
 
-// New freezes the application and returns its host. A mistake in the options or
-// in what the application is made of ends the test. An application that was
-// frozen before has its events recorded elsewhere, see [Host.Events].
+// New freezes the application, reads its halt sources and returns its host. A
+// mistake in the options or in what the application is made of ends the test. An
+// application that was frozen before has its events recorded elsewhere, see
+// [Host.Events].
 func New(t T, app *ambit.App) *Host {
 	t.Helper()
 	h := &Host{t: t, app: app, recorder: &Recorder{}, transcript: &transcript{}}
@@ -33,6 +34,7 @@ func New(t T, app *ambit.App) *Host {
 	if err := app.Freeze(); err != nil {
 		t.Fatalf("the application cannot be used:\n%v", err)
 	}
+	app.ReadHaltSources(t.Context())
 	return h.serve(trust.Options{Authenticators: []trust.Authenticator{byContext{}}})
 }
 
@@ -79,8 +81,10 @@ func (h *Host) Events() []ambit.Event {
 	return h.recorder.Events()
 }
 
-// context is the context of a call.
+// context is the context of a call that begins now. Nothing watches the halt
+// sources in the background, so each call is preceded by a reading of them.
 func (h *Host) context() context.Context {
+	h.app.ReadHaltSources(h.t.Context())
 	return context.WithValue(h.t.Context(), transcriptKey{}, h.transcript)
 }
 
