@@ -384,3 +384,96 @@ func TestT23_HaltsItself(t *testing.T) {
 	app.Resume("self")
 	call("bad", "")
 }
+
+// What a run brings along by itself breaks its own contract alone: its name is
+// not one that others know, and may be that of another run's.
+func TestT23_OwnCapabilitiesHaltNoOthers(t *testing.T) {
+	t.Parallel()
+	page := echoSpec()
+	page.Name = "page.read"
+	app := newApp(ambit.Options{HaltAfter: 2})
+	call := func(who *ambit.Principal, text string) ambit.Code {
+		own := ambit.Define(page, func(context.Context, ambit.Empty) (echoOutput, error) { return echoOutput{Text: text}, nil })
+		ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: who, Surface: ambit.HTTP, Capabilities: []ambit.AnyCapability{own}})
+		defer run.End()
+		for range 3 {
+			if _, err := run.Invoke(ctx, ambit.Request{Name: "page.read"}); err != nil {
+				return ambit.CodeOf(err)
+			}
+		}
+		return ""
+	}
+	for range 3 {
+		if got := call(bob, strings.Repeat("x", 300)); got != ambit.CodeInvalidOutput {
+			t.Errorf("a run that breaks its contract: want invalid_output, got %q", got)
+		}
+	}
+	if got := call(alice, "fine"); got != "" {
+		t.Errorf("another run: want success, got %q", got)
+	}
+	if got := app.Halts(); len(got) > 0 {
+		t.Errorf("want no halt, got %v", got)
+	}
+}
+
+// A halt reaches what a caller has set going, however many times it was handed
+// on to another principal, and after the caller's own call has ended.
+func TestT23_HaltReachesThroughDelegation(t *testing.T) {
+	t.Parallel()
+	permissions := []string{"echo"}
+	robot := &ambit.Principal{Subject: "robot", Tenant: "acme", Kind: ambit.KindAgent, Permissions: permissions, Unscoped: true}
+	second := &ambit.Principal{Subject: "second", Permissions: permissions, Unscoped: true}
+	third := &ambit.Principal{Subject: "third", Permissions: permissions, Unscoped: true}
+	for _, test := range []struct {
+		halt ambit.Halt
+		want ambit.Code
+	}{
+		{ambit.Halt{Kind: ambit.HaltAgents}, ambit.CodeHalted},
+		{ambit.Halt{Kind: ambit.HaltTenant, Of: "acme"}, ambit.CodeHalted},
+		{ambit.Halt{Kind: ambit.HaltPrincipal, Of: robot.Key()}, ambit.CodeHalted},
+		{ambit.Halt{Kind: ambit.HaltPrincipal, Of: second.Key()}, ambit.CodeHalted},
+		{ambit.Halt{Kind: ambit.HaltPrincipal, Of: third.Key()}, ambit.CodeHalted},
+		{ambit.Halt{Kind: ambit.HaltPrincipal, Of: alice.Key()}, ""},
+		{ambit.Halt{Kind: ambit.HaltTenant, Of: "other"}, ""},
+	} {
+		t.Run(test.halt.String(), func(t *testing.T) {
+			t.Parallel()
+			spec := func(name string) ambit.Spec {
+				s := echoSpec()
+				s.Name, s.Effect = name, ambit.Write
+				return s
+			}
+			halted, got := make(chan struct{}), make(chan ambit.Code, 1)
+			var app *ambit.App
+			inner := ambit.NewContract[ambit.Empty, ambit.Empty](spec("inner"))
+			middle := ambit.Define(spec("middle"), func(ctx context.Context, _ ambit.Empty) (ambit.Empty, error) {
+				ctx, run := app.Delegate(context.WithoutCancel(ctx), ambit.RunOptions{Principal: third})
+				go func() {
+					defer run.End()
+					<-halted
+					_, err := inner.Call(ctx, ambit.Empty{})
+					got <- ambit.CodeOf(err)
+				}()
+				return ambit.Empty{}, run.Err()
+			})
+			outer := ambit.Define(spec("outer"), func(ctx context.Context, _ ambit.Empty) (ambit.Empty, error) {
+				ctx, run := app.Delegate(context.WithoutCancel(ctx), ambit.RunOptions{Principal: second})
+				t.Cleanup(run.End)
+				_, err := run.Invoke(ctx, ambit.Request{Name: "middle"})
+				return ambit.Empty{}, err
+			})
+			app = newApp(ambit.Options{Policy: delegateAll{}}, middle, outer,
+				inner.Bind(func(context.Context, ambit.Empty) (ambit.Empty, error) { return ambit.Empty{}, nil }))
+			ctx, run := begin(t, app, robot, ambit.InProcess)
+			_, err := run.Invoke(ctx, ambit.Request{Name: "outer"})
+			app.Halt("process", test.halt)
+			close(halted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := <-got; got != test.want {
+				t.Errorf("what was handed on: want %q, got %q", test.want, got)
+			}
+		})
+	}
+}
