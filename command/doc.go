@@ -14,6 +14,7 @@
 //	hello list    [--as NAME] [--json]          what may be called
 //	hello whoami  [--as NAME]                   the key of that principal
 //	hello call    [--as NAME] CAPABILITY [INPUT]  one call
+//	hello key     NAME                          make an API key
 //	hello halt    WHAT...                       stop calls on every instance
 //	hello halts                                 what is stopped
 //	hello resume  --form file                   let calls go on
