@@ -18,6 +18,16 @@ func TestT02_OneCredential(t *testing.T) {
 		return fake{name: name, authenticate: func(*http.Request) (*trust.Identity, error) { return i, err }}
 	}
 	panics := fake{name: "panics", authenticate: func(*http.Request) (*trust.Identity, error) { panic("secret of the server") }}
+	// reaching is alice without a limit, but for what adjust says.
+	reaching := func(adjust func(*ambit.Principal)) *trust.Identity {
+		found := identity("alice")
+		found.Principal.Unscoped = true
+		if adjust != nil {
+			adjust(found.Principal)
+		}
+		return found
+	}
+	scoped := reaching(func(p *ambit.Principal) { p.Scopes, p.Unscoped = []string{"read", "write"}, false })
 	session := header("X-Session", "1")
 	type list = []trust.Authenticator
 	const anonymous, invalid = "anonymous", "unauthenticated"
@@ -40,6 +50,11 @@ func TestT02_OneCredential(t *testing.T) {
 		{"two headers", list{tokens("Token", "alice")}, []func(*http.Request){header("Authorization", "Token alice", "Token alice")}, invalid},
 		{"two who agree", list{returns("a", identity("alice"), nil), returns("b", identity("alice"), nil)}, nil, "alice"},
 		{"two who disagree", list{returns("a", identity("alice"), nil), returns("b", identity("bob"), nil)}, nil, invalid},
+		{"two of another reach: without a limit", list{returns("a", reaching(nil), nil), returns("b", scoped, nil)}, nil, invalid},
+		{"two of another reach: in the other order", list{returns("b", scoped, nil), returns("a", reaching(nil), nil)}, nil, invalid},
+		{"two of another reach: by client", list{returns("a", reaching(nil), nil), returns("b", reaching(func(p *ambit.Principal) { p.Client = "app" }), nil)}, nil, invalid},
+		{"two of another reach: by kind", list{returns("a", reaching(nil), nil), returns("b", reaching(func(p *ambit.Principal) { p.Kind = ambit.KindAgent }), nil)}, nil, invalid},
+		{"two of one reach, in other words", list{returns("a", scoped, nil), returns("b", reaching(func(p *ambit.Principal) { p.Scopes, p.Unscoped = []string{"write", "read", "read"}, false }), nil)}, nil, "alice"},
 		{"ambient", list{cookies("alice")}, []func(*http.Request){session}, "alice"},
 		{"ambient beside a header that nobody knows", list{cookies("alice")}, []func(*http.Request){session, header("Authorization", "Token x")}, invalid},
 		{"ambient beside a header that agrees", list{cookies("alice"), tokens("Token", "alice")}, []func(*http.Request){session, header("Authorization", "Token alice")}, "alice"},

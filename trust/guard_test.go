@@ -141,12 +141,22 @@ func TestT28_Origin(t *testing.T) {
 		{"another page with a credential", trust.Options{}, []func(*http.Request){authorized, header("Origin", "https://evil.example")}, ""},
 		{"another page with a credential where origins are listed", trust.Options{ListedOrigins: true}, []func(*http.Request){authorized, header("Origin", "https://evil.example")}, blocked},
 		{"own page with a credential where origins are listed", trust.Options{ListedOrigins: true}, []func(*http.Request){authorized, header("Origin", "http://localhost:8080")}, ""},
+		{"Basic, which browsers send again by themselves", trust.Options{}, []func(*http.Request){header("Authorization", "Basic YTpi"), header("Origin", "https://evil.example")}, blocked},
+		{"Digest", trust.Options{}, []func(*http.Request){header("Authorization", "dIGEST username=a"), header("Sec-Fetch-Site", "cross-site")}, blocked},
+		{"Negotiate", trust.Options{}, []func(*http.Request){header("Authorization", "Negotiate YII="), header("Origin", "null")}, blocked},
+		{"NTLM", trust.Options{}, []func(*http.Request){header("Authorization", "NTLM TlR"), header("Origin", "https://evil.example")}, blocked},
+		{"Basic without anything", trust.Options{}, []func(*http.Request){header("Authorization", "Basic"), header("Origin", "https://evil.example")}, blocked},
+		{"Basic beside a token", trust.Options{}, []func(*http.Request){header("Authorization", "Token alice", "Basic YTpi"), header("Origin", "https://evil.example")}, blocked},
+		{"Basic by a listed page", trust.Options{Origins: []string{"https://app.example"}}, []func(*http.Request){header("Authorization", "Basic alice"), header("Origin", "https://app.example")}, ""},
+		{"Basic by an own page", trust.Options{}, []func(*http.Request){header("Authorization", "Basic alice"), header("Origin", "http://localhost:8080")}, ""},
+		{"Basic by a program", trust.Options{}, []func(*http.Request){header("Authorization", "Basic alice")}, ""},
+		{"a scheme that begins like Basic", trust.Options{}, []func(*http.Request){header("Authorization", "Basics alice"), header("Origin", "https://evil.example")}, ambit.CodeUnauthenticated},
 		{"cookies change nothing", trust.Options{}, []func(*http.Request){header("Cookie", "session=alice"), header("Origin", "https://evil.example")}, blocked},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			tt.options.Authenticators = []trust.Authenticator{tokens("Token", "alice")}
+			tt.options.Authenticators = []trust.Authenticator{tokens("Token", "alice"), tokens("Basic", "alice")}
 			_, e := newGuard(t, tt.options).Admit(request(tt.adjust...))
 			if diff := cmp.Diff(tt.want, codeOf(e)); diff != "" {
 				t.Errorf("code (-want +got):\n%s", diff)

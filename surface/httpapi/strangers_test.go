@@ -105,6 +105,24 @@ func text(api http.Handler, r *http.Request) string {
 	return render(recorder)
 }
 
+// TestT07_HiddenForbiddenIsUnknown: where a missing permission hides, a path that
+// is forbidden answers as one at which nothing is, and gives no name away.
+func TestT07_HiddenForbiddenIsUnknown(t *testing.T) {
+	t.Parallel()
+	api := newAPI(t, fixture(ambit.Options{HideForbidden: true}), withPeople())
+	for there, absent := range map[string]string{
+		"notes/create": "notes/crXXte", "large": "lXXge", "scoped": "sXXped", "notes/purge": "notes/puXXe",
+	} {
+		forbidden, unknown := probes(there, "Test guest"), probes(absent, "Test guest")
+		for i := range forbidden {
+			want := strings.ReplaceAll(text(api, unknown[i]), absent, there)
+			if diff := cmp.Diff(want, text(api, forbidden[i])); diff != "" {
+				t.Errorf("%s %s, probe %d: the answer tells that it is there (-absent +forbidden):\n%s", forbidden[i].Method, there, i, diff)
+			}
+		}
+	}
+}
+
 // TestT07_AlikeBeforeTheName: what is decided before the capability is looked
 // up is decided alike for those that may be called, too.
 func TestT07_AlikeBeforeTheName(t *testing.T) {

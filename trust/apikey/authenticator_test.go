@@ -153,6 +153,65 @@ func TestPrincipalOfAKey(t *testing.T) {
 	}
 }
 
+// The principal of a key expires with the key, so that runs that have begun end
+// with it, or earlier where it says so itself.
+func TestT03_PrincipalExpiresWithItsKey(t *testing.T) {
+	t.Parallel()
+	never, early, late := time.Time{}, time.Now().Add(time.Hour), time.Now().Add(2*time.Hour)
+	for _, tt := range []struct {
+		name                 string
+		key, principal, want time.Time
+	}{
+		{"neither", never, never, never},
+		{"the key", early, never, early},
+		{"the principal", never, early, early},
+		{"the key first", early, late, early},
+		{"the principal first", late, early, early},
+	} {
+		secret := apikey.Generate()
+		a, err := apikey.New(apikey.Key{Name: "k", Secret: secret, Expires: tt.key, Principal: &ambit.Principal{Expires: tt.principal}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		identity, err := a.Authenticate(authorization("Bearer " + secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		named, _ := a.Principal("k")
+		if diff := cmp.Diff([]time.Time{tt.want, tt.want}, []time.Time{identity.Principal.Expires, named.Expires}); diff != "" {
+			t.Errorf("%s: expiry of the principal, by its key and by name (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// Nothing that is done later to what was given or returned changes who a key
+// stands for.
+func TestPrincipalIsACopy(t *testing.T) {
+	t.Parallel()
+	principal := func(word string) *ambit.Principal {
+		return &ambit.Principal{
+			Authority: "apikey", Subject: "k", Permissions: []string{word}, Roles: []string{word}, Scopes: []string{word},
+			Claims: map[string]any{"claim": word},
+		}
+	}
+	spoil := func(p *ambit.Principal) {
+		p.Permissions[0], p.Roles[0], p.Scopes[0], p.Claims["claim"] = "admin", "admin", "admin", "admin"
+	}
+	given := principal("read")
+	a, err := apikey.New(apikey.Key{Name: "k", Secret: apikey.Generate(), Principal: given})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil(given)
+	for _, after := range []string{"what was given was changed", "what was returned was changed"} {
+		got, _ := a.Principal("k")
+		if diff := cmp.Diff(principal("read"), got); diff != "" {
+			t.Errorf("after %s (-want +got):\n%s", after, diff)
+		}
+		spoil(got)
+	}
+}
+
 func TestKeysThatCannotWork(t *testing.T) {
 	t.Parallel()
 	key, nobody := apikey.Generate(), &ambit.Principal{}
