@@ -112,6 +112,9 @@ func benchmarkCrowd(b *testing.B, handler http.Handler, callers int, of func(cal
 // what it may call, and nothing stays of it but what limits remember. It is not
 // parallel, because it measures the heap of the process.
 func TestCrowd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("10,000 capabilities take a while")
+	}
 	keys := side.AmbitKeys(crowdSize)
 	newCrowd(t, fewSize, keys) // what the first application of a process brings with it
 	heap := liveHeap()
