@@ -26,9 +26,38 @@ func (r refusal) hides() bool {
 	return false
 }
 
+// verdict is what the policy said about one permission.
+type verdict uint8
+
+const (
+	notAsked verdict = iota
+	held
+	lacked
+)
+
 // verdicts remembers what the policy said, by permission, for one page of one
-// listing. A nil map asks every time.
-type verdicts map[int]refusal
+// listing. Without room for a permission it is asked every time.
+type verdicts []verdict
+
+func (v verdicts) of(permission int) verdict {
+	if permission < 0 || permission >= len(v) {
+		return notAsked
+	}
+	return v[permission]
+}
+
+// note remembers the answer, unless it is a failure, which no listing outlives.
+func (v verdicts) note(permission int, r refusal) {
+	if permission < 0 || permission >= len(v) {
+		return
+	}
+	switch {
+	case !r.refused():
+		v[permission] = held
+	case r.hides():
+		v[permission] = lacked
+	}
+}
 
 // Admit checks whether the run's principal may reach a capability on the run's
 // surface: exposure, kind of caller, permission, the Authorize hook, scopes. The
@@ -67,15 +96,12 @@ func (a *App) admit(ctx context.Context, run *Run, e *entry, nested bool, known 
 	if !nested && !run.surface.open() && !spec.Expose.Has(run.surface) {
 		return refusal{code: CodeNotFound}
 	}
-	permitted, ok := known[e.permission]
-	if !ok || e.permission < 0 {
-		permitted = a.permitted(ctx, who, spec.Permission)
-		if known != nil {
-			known[e.permission] = permitted
+	if known.of(e.permission) != held {
+		permitted := a.permitted(ctx, who, spec.Permission)
+		known.note(e.permission, permitted)
+		if permitted.refused() {
+			return permitted
 		}
-	}
-	if permitted.refused() {
-		return permitted
 	}
 	if len(spec.Callers) > 0 && !slices.Contains(spec.Callers, who.Kind) {
 		return a.denied(who, "This is not for callers of your kind ("+who.Kind.String()+").")

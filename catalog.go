@@ -25,9 +25,12 @@ type Catalog struct {
 	set     [sha256.Size]byte // of all texts: a cursor holds for one set
 }
 
+// catalogEntry holds what decides about most entries of a page, so that a
+// listing does not have to fetch the rest of them.
 type catalogEntry struct {
 	*entry
-	text []byte
+	permission int // the entry's
+	text       []byte
 }
 
 // Catalog builds the catalog of one surface: render writes the entry of one
@@ -48,7 +51,7 @@ func (a *App) Catalog(surface Surface, render func(AnyContract) ([]byte, error))
 			return nil, fmt.Errorf("ambit: catalog entry of %q: %w", e.contract.spec.Name, err)
 		}
 		// A copy has no room to spare, which would stay as long as the catalog.
-		c.entries = append(c.entries, catalogEntry{e, slices.Clone(text)})
+		c.entries = append(c.entries, catalogEntry{e, e.permission, slices.Clone(text)})
 		_, _ = hash.Write(text) // a hash never fails
 	}
 	hash.Sum(c.set[:0])
@@ -84,10 +87,13 @@ func (c *Catalog) Page(ctx context.Context, run *Run, dst []byte, cursor string,
 
 func (c *Catalog) page(ctx context.Context, run *Run, dst []byte, position, limit int) (page []byte, next string, err error) {
 	start := len(dst)
-	known := verdicts{}
+	known := make(verdicts, len(c.app.permissions))
 	count := 0
 	for ; position < len(c.entries); position++ {
-		e := c.entries[position]
+		e := &c.entries[position]
+		if known[e.permission] == lacked {
+			continue
+		}
 		refused := c.app.admit(ctx, run, e.entry, false, known)
 		switch {
 		case refused.refused() && !refused.hides():
