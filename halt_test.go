@@ -392,25 +392,19 @@ func TestT23_OwnCapabilitiesHaltNoOthers(t *testing.T) {
 	page := echoSpec()
 	page.Name = "page.read"
 	app := newApp(ambit.Options{HaltAfter: 2})
-	call := func(who *ambit.Principal, text string) ambit.Code {
+	call := func(who *ambit.Principal, text string, want ambit.Code) {
+		t.Helper()
 		own := ambit.Define(page, func(context.Context, ambit.Empty) (echoOutput, error) { return echoOutput{Text: text}, nil })
 		ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: who, Surface: ambit.HTTP, Capabilities: []ambit.AnyCapability{own}})
 		defer run.End()
 		for range 3 {
-			if _, err := run.Invoke(ctx, ambit.Request{Name: "page.read"}); err != nil {
-				return ambit.CodeOf(err)
+			if _, err := run.Invoke(ctx, ambit.Request{Name: "page.read"}); ambit.CodeOf(err) != want {
+				t.Errorf("%s: want %q, got %v", who.Subject, want, err)
 			}
 		}
-		return ""
 	}
-	for range 3 {
-		if got := call(bob, strings.Repeat("x", 300)); got != ambit.CodeInvalidOutput {
-			t.Errorf("a run that breaks its contract: want invalid_output, got %q", got)
-		}
-	}
-	if got := call(alice, "fine"); got != "" {
-		t.Errorf("another run: want success, got %q", got)
-	}
+	call(bob, strings.Repeat("x", 300), ambit.CodeInvalidOutput)
+	call(alice, "fine", "")
 	if got := app.Halts(); len(got) > 0 {
 		t.Errorf("want no halt, got %v", got)
 	}
