@@ -3,6 +3,7 @@ package ambittest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -28,8 +29,12 @@ func newDoer(effect ambit.Effect, o ambit.Options) *ambit.App {
 	}
 	app.Add(ambit.Define(ambit.Spec{
 		Name: "do", Description: "Do it.", Effect: effect, Permission: ambit.Public, Expose: expose,
-	}, func(context.Context, ambit.Empty) (ambit.Empty, error) { return ambit.Empty{}, nil }))
+	}, func(context.Context, doInput) (ambit.Empty, error) { return ambit.Empty{}, nil }))
 	return app
+}
+
+type doInput struct {
+	N *int `json:"n"`
 }
 
 // inMode answers the runs of a mode.
@@ -40,38 +45,96 @@ func inMode(mode ambit.Mode, p *ambittest.Prompter) func(context.Context, ambit.
 	}
 }
 
-// The gate decides alike on every way in: 5 effects, 4 modes, 3 answers.
-func TestGateTable(t *testing.T) {
-	t.Parallel()
+// gateState is what one cell of the gate's table is made of.
+type gateState struct {
+	mode    ambit.Mode
+	answer  ambit.Answer
+	session *ambit.Session
+	monitor string // none, pass, soft, hard, error
+	asked   int
+	shown   int
+}
+
+func (g *gateState) runOptions(_ context.Context, o ambit.RunOptions) ambit.RunOptions {
+	o.Mode, o.Session = g.mode, g.session
+	o.Prompter = ambit.PrompterFunc(func(context.Context, ambit.Question) (ambit.Answer, error) {
+		g.asked++
+		return g.answer, nil
+	})
+	return o
+}
+
+func (g *gateState) Review(context.Context, ambit.Action) (ambit.Verdict, error) {
+	g.shown++
+	switch g.monitor {
+	case "soft":
+		return ambit.Verdict{Severity: ambit.Soft, Reason: "unusual"}, nil
+	case "hard":
+		return ambit.Verdict{Severity: ambit.Hard, Reason: "too much"}, nil
+	case "error":
+		return ambit.Verdict{}, errors.New("not reachable")
+	}
+	return ambit.Verdict{}, nil
+}
+
+// want is what a call comes to: its code, and whether somebody is asked and the
+// monitor is shown it.
+func (g *gateState) want(effect ambit.Effect, granted bool) (code ambit.Code, asked, shown bool) {
 	free := map[ambit.Mode]ambit.Effect{
 		ambit.ModePlan: ambit.Read, ambit.ModeDefault: ambit.Read, ambit.ModeGuarded: ambit.Write, ambit.ModeAuto: ambit.External,
 	}
+	allowed := effect <= free[g.mode] || granted && effect != ambit.Destructive
+	shown = g.monitor != "none"
+	switch {
+	case effect == ambit.Read:
+		return "", false, false
+	case g.mode == ambit.ModePlan:
+		return ambit.CodeBlockedInPlanMode, false, false
+	case g.monitor == "hard" || g.monitor == "error":
+		return ambit.CodeBlockedByMonitor, false, shown
+	case allowed && g.monitor != "soft":
+		return "", false, shown
+	case g.answer == ambit.Deny:
+		return ambit.CodeDeclined, true, shown
+	}
+	return "", true, shown
+}
+
+// The gate decides alike on every way in: 5 effects, 4 modes, 3 answers, 3
+// states of the session, 5 of the monitor.
+func TestGateTable(t *testing.T) {
+	t.Parallel()
 	for _, way := range ambittest.Ways() {
 		for effect := ambit.Read; effect <= ambit.Destructive; effect++ {
 			if way.Surface() == ambit.MCP && effect == ambit.Destructive {
 				continue // see TestT18_DestructiveOnMCP
 			}
-			for mode := ambit.ModePlan; mode <= ambit.ModeAuto; mode++ {
-				for answer := ambit.Deny; answer <= ambit.AllowSession; answer++ {
-					var want ambit.Code
-					var expected []ambit.Answer
-					switch {
-					case effect <= free[mode]:
-					case mode == ambit.ModePlan:
-						want = ambit.CodeBlockedInPlanMode
-					default:
-						expected = []ambit.Answer{answer}
-						if answer == ambit.Deny {
-							want = ambit.CodeDeclined
+			for _, monitor := range []string{"none", "pass", "soft", "hard", "error"} {
+				g := &gateState{}
+				o := ambit.Options{RunOptions: g.runOptions, Limits: ambit.Limits{Rate: ambit.Rate{Calls: ambit.Unlimited}}}
+				if monitor != "none" {
+					o.Monitor = g
+				}
+				client := ambittest.New(t, newDoer(effect, o)).As(planner).Over(way)
+				for mode := ambit.ModePlan; mode <= ambit.ModeAuto; mode++ {
+					for answer := ambit.Deny; answer <= ambit.AllowSession; answer++ {
+						for _, grant := range []string{"none", "same", "other"} {
+							*g = gateState{mode: ambit.ModeDefault, answer: ambit.AllowSession, session: ambit.NewSession(), monitor: "pass"}
+							if grant != "none" {
+								client.Call("do", map[string]string{"same": `{"n":1}`, "other": `{"n":2}`}[grant])
+							}
+							if grant == "other" && effect == ambit.Write {
+								g.session = ambit.NewSession() // a write's grant holds for every input
+							}
+							*g = gateState{mode: mode, answer: answer, session: g.session, monitor: monitor}
+							code, asked, shown := g.want(effect, grant == "same")
+							got := client.Call("do", `{"n":1}`)
+							if (got.Err == nil) != (code == "") || got.Err != nil && got.Err.Code != code || (g.asked == 1) != asked || (g.shown == 1) != shown {
+								t.Errorf("%s, %s, %s, answer %d, grant %s, monitor %s: want %q, asked %v, shown %v; got %v, asked %d and shown %d times",
+									way, effect, mode, answer, grant, monitor, code, asked, shown, got.Err, g.asked, g.shown)
+							}
 						}
 					}
-					answers := ambittest.Answers(t, expected...)
-					h := ambittest.New(t, newDoer(effect, ambit.Options{RunOptions: inMode(mode, answers)}))
-					got := h.As(planner).Over(way).Call("do", "{}")
-					if (got.Err == nil) != (want == "") || got.Err != nil && got.Err.Code != want {
-						t.Errorf("%s, %s, %s, answer %d: want %q, got %v", way, effect, mode, answer, want, got.Err)
-					}
-					answers.CheckAsked()
 				}
 			}
 		}
