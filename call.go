@@ -22,39 +22,38 @@ type Progress struct {
 // those of a nil Call return zero values and do nothing, so that a handler can
 // be tested as the plain function that it is.
 type Call struct {
-	run     *Run
-	entry   *entry // nil for an unknown name
-	id      ID
-	parent  *Call
-	depth   int
-	surface Surface
-	reason  string
-	judged  bool // admit has said whether the name is one for this caller
-	hidden  bool // it is none
-	ran     bool
-
-	// What tells whether an error vouches by its code alone that nothing
-	// happened: not where a nested call had an effect, nor where middleware
-	// returns an error that is not the handler's, which had begun.
-	did, entered atomic.Bool
-	refusal      atomic.Pointer[Error]
-
-	limit    Limit         // what the call had too much of
-	slots    int32         // slots of the principal in use once it had its own
-	waited   time.Duration // for a person
-	repaired int           // values of the input
-	input    int           // bytes
-	output   int           // bytes
-	once     *once         // nil unless the call has to happen once
-	ctx      callContext
+	run    *Run
+	entry  *entry // nil for an unknown name
+	id     ID
+	parent *Call
+	reason string
+	waited time.Duration // for a person
+	input  int           // bytes
+	output int           // bytes
+	once   *once         // nil unless the call has to happen once
+	ctx    callContext
 
 	next, previous *Call // in the list of active calls
 
 	mu       sync.Mutex // held while progress runs
 	progress func(Progress)
-	ended    bool
 
-	away atomic.Int32 // for how many reasons an outermost call has no slot, see slot.go
+	// refusal, did and entered tell whether an error vouches by its code alone
+	// that nothing happened: not where a nested call had an effect, nor where
+	// middleware returns an error that is not the handler's, which had begun.
+	refusal      atomic.Pointer[Error]
+	did, entered atomic.Bool
+
+	judged   bool // admit has said whether the name is one for this caller
+	hidden   bool // it is none
+	ran      bool
+	ended    bool  // guarded by mu
+	limit    Limit // what the call had too much of
+	surface  Surface
+	depth    int32
+	repaired int32        // values of the input
+	slots    int32        // slots of the principal in use once it had its own
+	away     atomic.Int32 // for how many reasons an outermost call has no slot, see slot.go
 }
 
 // callContext is a call's context; the call holds it, so that both are one

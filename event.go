@@ -37,7 +37,7 @@ func (a *App) finish(ctx context.Context, call *Call, event Event, failure *Erro
 		return
 	}
 	event.Took, event.Waited, event.Ran = time.Since(event.Began), call.waited, call.ran
-	event.Repaired, event.Replayed = call.repaired, call.replayed()
+	event.Repaired, event.Replayed = int(call.repaired), call.replayed()
 	event.InputBytes, event.OutputBytes = call.input, call.output
 	event.Limit, event.InFlight = call.limit, int(call.slots)
 	if call.hidden {
