@@ -26,6 +26,7 @@ func (x *exchange) call(path string) {
 		// A name cannot begin with a slash, so that this one finds nothing,
 		// and the answer is that for names which do not exist.
 		at.name = "/" + path
+		at.asked = at.name
 	}
 	ctx, run := x.app.NewRun(x.r.Context(), x.runOptions())
 	defer run.End()
@@ -38,7 +39,7 @@ func (x *exchange) call(path string) {
 		x.fail(refused)
 		return
 	}
-	request.Asked = "/" + path
+	request.Asked = at.asked
 	b := x.pool.Get().(*buffers)
 	defer x.put(b)
 	if b.in, refused = trust.ReadBody(x.w, x.r, x.identity, b.in[:0], x.limit(ctx, run, at)); refused != nil {

@@ -10,6 +10,7 @@ import (
 // route is what stands at one path.
 type route struct {
 	name     string // dotted
+	asked    string // what callers know it by: the path, with a slash in front
 	maxInput int    // the capability's own, or zero
 }
 
@@ -25,7 +26,7 @@ func newRoutes(app *ambit.App) (map[string]route, error) {
 		if other, taken := routes[path]; taken {
 			return nil, fmt.Errorf("httpapi: capabilities %q and %q both have the path %q: give one of them another Path", other.name, spec.Name, path)
 		}
-		routes[path] = route{name: spec.Name, maxInput: spec.MaxInput}
+		routes[path] = route{name: spec.Name, asked: "/" + path, maxInput: spec.MaxInput}
 	}
 	return routes, nil
 }
