@@ -48,6 +48,11 @@ type Spec struct {
 	// Idempotent says that calling twice with one input does no more than
 	// calling once. It is a hint that agents are shown.
 	Idempotent bool
+	// Untrusted says that results carry text from elsewhere, such as what users
+	// or other sites have written. Catalogs say so, so that a client can keep
+	// such text from steering its model; Ambit itself does nothing else with
+	// it.
+	Untrusted bool
 	// Path is the HTTP path under the API's prefix, made of static segments.
 	// Empty: the name with slashes for dots.
 	Path string

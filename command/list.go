@@ -47,6 +47,7 @@ type listed struct {
 	Description string          `json:"description"`
 	Effect      ambit.Effect    `json:"effect"`
 	Idempotent  bool            `json:"idempotent,omitempty"`
+	Untrusted   bool            `json:"untrusted,omitempty"`
 	Input       json.RawMessage `json:"input"`
 	Output      json.RawMessage `json:"output"`
 	Examples    []listedExample `json:"examples,omitempty"`
@@ -61,7 +62,7 @@ type listedExample struct {
 func renderListed(contract ambit.AnyContract) ([]byte, error) {
 	spec := contract.Spec()
 	entry := listed{
-		Name: spec.Name, Title: spec.Title, Description: spec.Description, Effect: spec.Effect, Idempotent: spec.Idempotent,
+		Name: spec.Name, Title: spec.Title, Description: spec.Description, Effect: spec.Effect, Idempotent: spec.Idempotent, Untrusted: spec.Untrusted,
 		Input: contract.Input().JSON(), Output: contract.Output().JSON(),
 	}
 	for _, example := range spec.Examples {

@@ -17,6 +17,7 @@ type listed struct {
 	Description string          `json:"description"`
 	Effect      string          `json:"effect"`
 	Idempotent  bool            `json:"idempotent,omitzero"`
+	Untrusted   bool            `json:"untrusted,omitzero"`
 	Path        string          `json:"path"`
 	Input       json.RawMessage `json:"input"`
 	Output      json.RawMessage `json:"output,omitzero"`
@@ -32,7 +33,7 @@ type listedExample struct {
 func (a *api) render(contract ambit.AnyContract) ([]byte, error) {
 	spec := contract.Spec()
 	entry := listed{
-		Name: spec.Name, Title: spec.Title, Description: spec.Description, Effect: spec.Effect.String(), Idempotent: spec.Idempotent,
+		Name: spec.Name, Title: spec.Title, Description: spec.Description, Effect: spec.Effect.String(), Idempotent: spec.Idempotent, Untrusted: spec.Untrusted,
 		Path: Path(a.prefix, spec), Input: contract.Input().JSON(),
 	}
 	if spec.PublishOutput {

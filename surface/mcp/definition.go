@@ -40,6 +40,9 @@ func appendDefinition(dst []byte, c ambit.AnyContract, output bool) []byte {
 	dst = strictjson.AppendString(dst, spec.Name)
 	dst = append(dst, `,"`+keyEffect+`":`...)
 	dst = strictjson.AppendString(dst, spec.Effect.String())
+	if spec.Untrusted {
+		dst = append(dst, `,"`+keyUntrusted+`":true`...)
+	}
 	return append(dst, "}}"...)
 }
 

@@ -25,6 +25,7 @@ const (
 	keyError          = "dev.ambit/error"
 	keyName           = "dev.ambit/name"
 	keyEffect         = "dev.ambit/effect"
+	keyUntrusted      = "dev.ambit/untrusted"
 )
 
 // meta is what a request says about itself in params._meta.

@@ -24,6 +24,7 @@ var Export = ambit.NewContract[ExportInput, ExportOutput](ambit.Spec{
 	Effect:      ambit.Read,
 	Permission:  "notes:read",
 	Expose:      ambit.HTTP | ambit.MCP,
+	Untrusted:   true,
 	Examples: []ambit.Example{
 		{Title: "All recipes", Input: `{"tag":"recipe"}`},
 	},

@@ -22,4 +22,5 @@ var Get = ambit.NewContract[GetInput, GetOutput](ambit.Spec{
 	Effect:      ambit.Read,
 	Permission:  "notes:read",
 	Expose:      ambit.HTTP | ambit.MCP,
+	Untrusted:   true,
 })

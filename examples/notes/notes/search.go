@@ -32,6 +32,7 @@ var Search = ambit.NewContract[SearchInput, SearchOutput](ambit.Spec{
 	Effect:      ambit.Read,
 	Permission:  "notes:read",
 	Expose:      ambit.HTTP | ambit.MCP,
+	Untrusted:   true,
 	Examples: []ambit.Example{
 		{Title: "Two words in one note", Input: `{"query":"search incident"}`},
 		{Title: "Only among meeting notes", Input: `{"query":"wiki","tag":"meeting","limit":5}`},
