@@ -21,8 +21,11 @@ import (
 func openPTY(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
+	if err != nil && os.Getenv("CI") != "true" {
 		t.Skipf("no pseudo terminals here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = person.Close() })
 	var locked, number int32
