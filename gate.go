@@ -57,8 +57,10 @@ func blockedInPlan() *Error {
 // the words of the surface that caused it.
 func (a *App) unanswered(call *Call, need Approval) *Error {
 	if call.run.via&(HTTP|WebMCP|MCP) != 0 {
-		a.logger.WarnContext(call.ctx.parent, "a call needs a confirmation or an approval, and the application has no way to take one",
-			slog.String("capability", call.Capability()), slog.String("needs", need.String()))
+		if call.entry.warned.CompareAndSwap(false, true) { // once: callers must not fill the log
+			a.logger.WarnContext(call.ctx.parent, "a call needs a confirmation or an approval, and the application has no way to take one",
+				slog.String("capability", call.Capability()), slog.String("needs", need.String()))
+		}
 		return &Error{
 			Code:    CodeConfirmationUnavailable,
 			Message: "This call needs a confirmation, and this application takes none on this surface.",
