@@ -102,3 +102,39 @@ func TestT07_FailuresBeforeAdmitHideNames(t *testing.T) {
 		})
 	}
 }
+
+// Somebody's word from earlier in the session is as good as the caller is now:
+// the principal is resolved again before a call runs by it.
+func TestT03_GrantIsJudgedAfresh(t *testing.T) {
+	t.Parallel()
+	permissions := []string{"echo"}
+	write := echoSpec()
+	write.Effect = ambit.Write
+	app := newApp(ambit.Options{Resolve: func(_ context.Context, p *ambit.Principal) (*ambit.Principal, error) {
+		p.Permissions = permissions
+		return p, nil
+	}}, ambit.Define(write, echo))
+	asked := 0
+	ctx, run := app.NewRun(t.Context(), ambit.RunOptions{
+		Principal: alice, Mode: ambit.ModeDefault,
+		Prompter: ambit.PrompterFunc(func(context.Context, ambit.Question) (ambit.Answer, error) {
+			asked++
+			return ambit.AllowSession, nil
+		}),
+	})
+	defer run.End()
+	for _, step := range []struct {
+		name        string
+		permissions []string
+		want        ambit.Code
+	}{
+		{"asked", []string{"echo"}, ""},
+		{"granted", []string{"echo"}, ""},
+		{"granted, but the permission is gone", nil, ambit.CodeForbidden},
+	} {
+		permissions = step.permissions
+		if got := invokeEcho(ctx, run); got != step.want || asked != 1 {
+			t.Errorf("%s: want %q after one question, got %q after %d", step.name, step.want, got, asked)
+		}
+	}
+}

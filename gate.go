@@ -12,10 +12,10 @@ import (
 	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
-// gate is step 7: may the call run, and whose word does that need? Waited
-// reports that somebody was asked, however long that took, so that everything
-// about the call has to be checked again.
-func (a *App) gate(call *Call, in *invocation) (waited bool, failure *Error) {
+// gate is step 7: may the call run, and whose word does that need? Again reports
+// that it runs by somebody's word, given now, however long that took, or earlier
+// in the session, so that everything about the call has to be checked again.
+func (a *App) gate(call *Call, in *invocation) (again bool, failure *Error) {
 	run, spec := call.run, &in.entry.contract.spec
 	decision, need := spec.Decide(run.modeFor(in.Mode), run.via)
 	switch {
@@ -35,7 +35,7 @@ func (a *App) gate(call *Call, in *invocation) (waited bool, failure *Error) {
 		granted = run.session.allows(call.grant(in), time.Now())
 	}
 	if concern == "" && (decision == DecisionAllow || granted) {
-		return false, nil
+		return granted, nil
 	}
 	if need != Confirm || run.prompter == nil {
 		if concern != "" && (decision == DecisionAllow || granted) {

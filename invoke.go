@@ -98,10 +98,10 @@ func (a *App) prepare(call *Call, in *invocation) *Error {
 		return failure
 	}
 	// 7. Gate. No slot, no transaction and no key is held while it waits.
-	switch waited, failure := a.gate(call, in); {
+	switch again, failure := a.gate(call, in); {
 	case failure != nil:
 		return failure
-	case waited:
+	case again:
 		// 8. Everything may have changed in the meantime.
 		return a.recheck(call, in)
 	}
