@@ -221,15 +221,7 @@ func (a *App) Freeze() error {
 	if a.frozen.Load() {
 		return a.freeze
 	}
-	slices.SortFunc(a.entries, func(x, y *entry) int {
-		if x.contract.spec.Name < y.contract.spec.Name {
-			return -1
-		}
-		return 1
-	})
-	for i, e := range a.entries {
-		e.position = i
-	}
+	slices.SortFunc(a.entries, func(x, y *entry) int { return strings.Compare(x.dotted(), y.dotted()) })
 	a.freeze = a.check()
 	a.frozen.Store(true)
 	return a.freeze

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -19,12 +18,15 @@ const Freshness = 30 * time.Second
 type identity struct {
 	ceiling   *Principal // as at the start: scopes only shrink
 	principal atomic.Pointer[Principal]
-	resolved  atomic.Int64 // Unix time in nanoseconds
-	mu        sync.Mutex   // held while resolving
+	resolved  atomic.Int64  // when the resolver was asked, Unix time in nanoseconds
+	turn      chan struct{} // full while somebody resolves; nil without a resolver
 }
 
 // set begins an identity. The principal is not copied: nobody may change it.
-func (i *identity) set(p *Principal, now time.Time) {
+func (i *identity) set(p *Principal, now time.Time, resolves bool) {
+	if resolves {
+		i.turn = make(chan struct{}, 1)
+	}
 	i.ceiling = p
 	i.principal.Store(p)
 	i.resolved.Store(now.UnixNano())
@@ -43,11 +45,16 @@ func (a *App) fresh(ctx context.Context, run *Run, now, since time.Time) *Error 
 	if last := time.Unix(0, i.resolved.Load()); now.Sub(last) <= Freshness && !last.Before(since) {
 		return nil
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	select {
+	case i.turn <- struct{}{}:
+		defer func() { <-i.turn }()
+	case <-ctx.Done():
+		return contextError(ctx.Err())
+	}
 	if last := time.Unix(0, i.resolved.Load()); now.Sub(last) <= Freshness && !last.Before(since) {
 		return nil // another call has just done it
 	}
+	asked := time.Now() // what is answered may be as old as the question
 	resolved, err := a.resolve(ctx, i.principal.Load())
 	switch {
 	case err != nil:
@@ -73,7 +80,7 @@ func (a *App) fresh(ctx context.Context, run *Run, now, since time.Time) *Error 
 		own.Scopes = slices.DeleteFunc(slices.Clone(own.Scopes), func(scope string) bool { return !slices.Contains(ceiling.Scopes, scope) })
 	}
 	i.principal.Store(&own)
-	i.resolved.Store(time.Now().UnixNano())
+	i.resolved.Store(asked.UnixNano())
 	return nil
 }
 

@@ -138,3 +138,56 @@ func TestT03_GrantIsJudgedAfresh(t *testing.T) {
 		}
 	}
 }
+
+// What a resolver answers is as old as the question: one that was under way when
+// a wait ended does not count as asked after it. And who goes away does not wait
+// for a resolver that somebody else has asked.
+func TestT03_ResolvingUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked, answer := 0, make(chan struct{})
+		write := echoSpec()
+		write.Effect = ambit.Write
+		permissions := []string{"echo"}
+		app := newApp(ambit.Options{Resolve: func(_ context.Context, p *ambit.Principal) (*ambit.Principal, error) {
+			asked++
+			p.Permissions = permissions
+			if asked == 1 {
+				<-answer
+			}
+			return p, nil
+		}}, ambit.Define(write, echo))
+		said := make(chan ambit.Answer)
+		ctx, run := app.NewRun(context.Background(), ambit.RunOptions{
+			Principal: alice, Mode: ambit.ModeDefault,
+			Prompter: ambit.PrompterFunc(func(context.Context, ambit.Question) (ambit.Answer, error) { return <-said, nil }),
+		})
+		defer run.End()
+		codes := make(chan ambit.Code)
+		call := func(ctx context.Context) {
+			go func() { codes <- invokeEcho(ctx, run) }()
+			synctest.Wait()
+		}
+		call(ctx) // waits for a person
+		<-time.After(time.Minute)
+		call(ctx) // waits for the resolver, because the principal is old
+		gone, cancel := context.WithCancel(ctx)
+		call(gone)
+		cancel()
+		if got := <-codes; got != ambit.CodeCanceled {
+			t.Errorf("who went away: want canceled, got %q", got)
+		}
+		permissions = nil
+		<-time.After(time.Second)
+		said <- ambit.Allow
+		synctest.Wait()
+		close(answer)
+		if got := <-codes; got != ambit.CodeForbidden {
+			t.Errorf("the permission was taken away before the answer: want forbidden, got %q", got)
+		}
+		said <- ambit.Deny
+		if got := <-codes; got != ambit.CodeDeclined {
+			t.Errorf("the other call: want declined, got %q", got)
+		}
+	})
+}

@@ -202,7 +202,7 @@ func (r *Run) becomeWithin(ctx context.Context, above *Run, p *Principal, delega
 
 // become gives the run a principal that it does not share with the run above.
 func (r *Run) become(p *Principal, now time.Time) {
-	r.first.identity.set(p, now)
+	r.first.identity.set(p, now, r.app.options.Resolve != nil)
 	r.identity, r.key = &r.first.identity, p.Key()
 }
 

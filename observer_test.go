@@ -208,3 +208,22 @@ func TestHandlerExits(t *testing.T) {
 		}
 	}
 }
+
+// A reason that Go code gives reaches the handler and the record.
+func TestWithReason(t *testing.T) {
+	t.Parallel()
+	seen := &records{}
+	var told string
+	contract := ambit.NewContract[echoInput, echoOutput](echoSpec())
+	app := newApp(ambit.Options{Observers: []ambit.Observer{seen}}, contract.Bind(func(ctx context.Context, in echoInput) (echoOutput, error) {
+		told = ambit.FromContext(ctx).Reason()
+		return echo(ctx, in)
+	}))
+	ctx, _ := begin(t, app, alice, ambit.InProcess)
+	if _, err := contract.Call(ctx, echoInput{Text: "a"}, ambit.WithReason("tidying up\nand more")); err != nil {
+		t.Fatal(err)
+	}
+	if want, got := "tidying up", seen.last(t).Reason; got != want || told != want {
+		t.Errorf("want %q, got %q in the record and %q in the handler", want, got, told)
+	}
+}

@@ -23,7 +23,6 @@ type entry struct {
 	permission     int                            // index into App.permissions; -1 for a capability of one run
 	warned         atomic.Bool                    // the operator knows that nobody can be asked about it
 	broken         atomic.Int32                   // invalid outputs since the last valid one
-	position       int                            // in the order of names; set by Freeze
 	maxInput       int
 	maxResult      int
 	deadline       time.Duration

@@ -82,9 +82,6 @@ func (o *Object) Key() []byte { return o.key }
 // Value returns the value of the current member, a slice of the data.
 func (o *Object) Value() []byte { return o.data[o.start:o.end:o.end] }
 
-// Offset returns the position of the current value in the data.
-func (o *Object) Offset() int { return o.start }
-
 // Err returns the first error, an [*Error], or nil.
 func (o *Object) Err() error { return o.err }
 
@@ -141,9 +138,6 @@ func (a *Array) advance() (bool, error) {
 
 // Value returns the current element, a slice of the data.
 func (a *Array) Value() []byte { return a.data[a.start:a.end:a.end] }
-
-// Offset returns the position of the current element in the data.
-func (a *Array) Offset() int { return a.start }
 
 // Err returns the first error, an [*Error], or nil.
 func (a *Array) Err() error { return a.err }

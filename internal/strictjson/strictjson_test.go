@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/ambit-dev/ambit/internal/strictjson"
@@ -89,9 +88,6 @@ func TestMembers(t *testing.T) {
 		members := strictjson.Members([]byte(test.text), 2)
 		for members.Next() {
 			got = append(got, string(members.Key())+"="+string(members.Value()))
-			if at := members.Offset(); !strings.HasPrefix(test.text[at:], string(members.Value())) {
-				t.Errorf("%s: bad offset %d", test.text, at)
-			}
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" || (members.Err() != nil) != test.err {
 			t.Errorf("%s: error %v (-want +got):\n%s", test.text, members.Err(), diff)
