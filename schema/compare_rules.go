@@ -150,7 +150,7 @@ func (c *comparison) arrays(pointer string, older, newer *node) {
 
 // optional compares two nodes of which nil accepts anything.
 func (c *comparison) optional(pointer, rule string, older, newer *node) {
-	anything := &node{types: typeAny}
+	anything := newNode(typeAny)
 	switch {
 	case older == nil && newer == nil:
 	case older == nil:

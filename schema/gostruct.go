@@ -15,9 +15,10 @@ func (c *typeCompiler) structNode(t reflect.Type) (*node, error) {
 	if n := c.structs[t]; n != nil {
 		return n, nil
 	}
-	n := &node{goType: t, types: typeObject, bind: bindStruct, obj: &object{closed: true, max: -1}}
+	n := goNode(t, typeObject, bindStruct)
+	n.obj = &object{closed: true, max: -1}
 	if t.Name() != "" {
-		n.definition = &definition{name: typeName(t), node: n}
+		n.named = n
 	}
 	c.structs[t] = n
 	if err := c.fields(n.obj, t); err != nil {
@@ -180,7 +181,7 @@ func (c *typeCompiler) field(o *object, m member) (field, error) {
 	if err != nil {
 		return field{}, err
 	}
-	if len(m.tags) > 0 && (n.definition != nil || n.bind == bindStruct || n.bind == bindUnion) {
+	if len(m.tags) > 0 && (n.named != nil || n.bind == bindStruct || n.bind == bindUnion) {
 		copied := *n // others may refer to it
 		n = &copied
 	}

@@ -123,7 +123,7 @@ func (c *typeCompiler) node(t reflect.Type) (*node, error) {
 
 // value returns the node of a type that is no pointer.
 func (c *typeCompiler) value(t reflect.Type) (*node, error) {
-	n := &node{goType: t}
+	n := goNode(t, 0, bindNothing)
 	defer n.seal()
 	switch t {
 	case timeType:
@@ -232,7 +232,8 @@ func describe(n *node, t reflect.Type) (err error) {
 	if err != nil {
 		return fmt.Errorf("the JSONSchema method of %s: %w", t, err)
 	}
-	n.types, n.described, n.text = described.types, described, described.text
+	n.types = described.types
+	n.rare().described, n.rare().text = described, described.text
 	return nil
 }
 
@@ -242,14 +243,14 @@ func (c *typeCompiler) container(n *node, t reflect.Type) (*node, error) {
 		return under, nil
 	}
 	if t.Name() != "" {
-		n.definition = &definition{name: typeName(t), node: n}
+		n.named = n
 		c.open[t] = n
 		defer delete(c.open, t)
 	}
 	elem := t.Elem()
 	switch {
 	case t.Kind() == reflect.Slice && elem.Kind() == reflect.Uint8:
-		n.types, n.bind, n.definition = typeString, bindBytes, nil
+		n.types, n.bind, n.named = typeString, bindBytes, nil
 		return n, nil
 	case t.Kind() == reflect.Map:
 		key := t.Key()

@@ -77,15 +77,42 @@ type node struct {
 	obj  *object
 	enum *enumRules
 
+	goType reflect.Type // of the value, behind all pointers; nil in parsed schemas
+	named  *node        // what its Go type is defined as, if that has a name and may contain itself
+
+	*rarities // never nil; nodes that have none of them share one record, see rare
+}
+
+// rarities is what few nodes have. A tree has as many nodes as its type has fields, and an
+// application as many trees as it has capabilities, so that each word in a node counts.
+type rarities struct {
 	union     *unionRules // the variant follows from a member
 	branches  []branch    // the variant follows from the JSON type
 	complete  *completeValidator
-	described *node // for complete, what the tree checks; for methods, what the type says of its JSON
+	described *node        // for complete, what the tree checks; for methods, what the type says of its JSON
+	text      []byte       // the published form, where it was given as text
+	note      *annotations // of parsed schemas; nil for none
+}
 
-	goType     reflect.Type // of the value, behind all pointers; nil in parsed schemas
-	definition *definition  // the named Go type that may be recursive
-	text       []byte       // the published form, where it was given as text
-	note       *annotations // of parsed schemas; nil for none
+// noRarities is of all nodes that have none. It is never changed.
+var noRarities = rarities{}
+
+// newNode returns a node for values of some types.
+func newNode(t types) *node { return &node{types: t, rarities: &noRarities} }
+
+// goNode returns a node for values of a Go type.
+func goNode(goType reflect.Type, t types, b binding) *node {
+	n := newNode(t)
+	n.goType, n.bind = goType, b
+	return n
+}
+
+// rare returns the rarities of n to be set, made if need be. Copies of n share them.
+func (n *node) rare() *rarities {
+	if n.rarities == &noRarities {
+		n.rarities = &rarities{}
+	}
+	return n.rarities
 }
 
 // words returns the annotations, none for nil.
@@ -112,12 +139,6 @@ type annotations struct {
 type branch struct {
 	types types
 	node  *node
-}
-
-// A definition is a Go type that may contain itself.
-type definition struct {
-	name string
-	node *node
 }
 
 // arrayRules are the rules for arrays.

@@ -92,10 +92,12 @@ func parseText(text []byte, o parseOptions) (*node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
-		root = &node{types: root.types, complete: validator, described: root}
-		root.seal()
+		whole := newNode(root.types)
+		whole.rare().complete, whole.rare().described = validator, root
+		whole.seal()
+		root = whole
 	}
-	root.text = p.text
+	root.rare().text = p.text
 	return root, nil
 }
 
@@ -155,7 +157,7 @@ func (p *parser) schema(raw []byte, pointer string) (*node, error) {
 	if n := p.nodes[pointer]; n != nil {
 		return n, nil
 	}
-	n := &node{types: typeAny}
+	n := newNode(typeAny)
 	if string(raw) == "true" || string(raw) == "false" {
 		if raw[0] == 'f' {
 			n.types = 0

@@ -71,7 +71,7 @@ func (n *node) choose(list []*node) {
 	var all types
 	for _, b := range list {
 		if t := b.types & n.types; t != 0 {
-			n.branches = append(n.branches, branch{types: t, node: b})
+			n.rare().branches = append(n.branches, branch{types: t, node: b})
 			all |= t
 		}
 	}
@@ -89,7 +89,7 @@ func (n *node) discriminate(list []*node) bool {
 	for _, f := range list[0].obj.fields {
 		u := unionRules{discriminator: f.name}
 		if !slices.ContainsFunc(list, func(b *node) bool { return !u.add(b) }) {
-			n.union = &u
+			n.rare().union = &u
 			return true
 		}
 	}

@@ -54,14 +54,14 @@ func (p *parser) object(n *node, list keywords, pointer string) error {
 
 // countValue reads a count that countKeyword found to be one.
 func countValue(value []byte) int {
-	var n node
-	_ = countKeyword(&n, keyword{"minItems", value}, "")
+	n := newNode(0)
+	_ = countKeyword(n, keyword{"minItems", value}, "")
 	return n.arr.min
 }
 
 // otherMembers compiles the rule for members that are no properties and returns their node.
 func (p *parser) otherMembers(o *object, list keywords, pointer string) (*node, error) {
-	anything := &node{types: typeAny}
+	anything := newNode(typeAny)
 	value := list.get("additionalProperties")
 	if value == nil || list.get("patternProperties") != nil {
 		return anything, nil // patterns decide which members are additional

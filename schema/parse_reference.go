@@ -166,7 +166,7 @@ func (p *parser) pureReference(list keywords, pointer string) (*node, error) {
 	defer delete(p.within, pointer)
 	for _, k := range list {
 		if k.name != "$ref" {
-			if err := p.keyword(&node{}, list, k, pointer); err != nil {
+			if err := p.keyword(newNode(0), list, k, pointer); err != nil {
 				return nil, err
 			}
 		}

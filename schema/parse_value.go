@@ -143,10 +143,11 @@ func (n *node) strings() *stringRules {
 
 // annotations returns the words of n, made if need be.
 func (n *node) annotations() *annotations {
-	if n.note == nil {
-		n.note = &annotations{}
+	own := n.rare()
+	if own.note == nil {
+		own.note = &annotations{}
 	}
-	return n.note
+	return own.note
 }
 
 func flagKeyword(n *node, k keyword, pointer string) error {

@@ -24,17 +24,17 @@ func publish(root *node) []byte {
 // publisher writes one schema.
 type publisher struct {
 	buf       []byte
-	seen      map[*definition]bool
-	recursive []*definition // the types that contain themselves, in the order they are met
-	names     map[*definition]string
+	seen      map[*node]bool
+	recursive []*node // the types that contain themselves, in the order they are met
+	names     map[*node]string
 }
 
 // findRecursion walks the tree and collects the types that it meets within themselves.
-func (p *publisher) findRecursion(n *node, within []*definition) {
+func (p *publisher) findRecursion(n *node, within []*node) {
 	if p.seen == nil {
-		p.seen = map[*definition]bool{}
+		p.seen = map[*node]bool{}
 	}
-	if d := n.definition; d != nil {
+	if d := n.named; d != nil {
 		for _, outer := range within {
 			if outer == d {
 				if !p.isRecursive(d) {
@@ -52,7 +52,7 @@ func (p *publisher) findRecursion(n *node, within []*definition) {
 	n.children(func(child *node) { p.findRecursion(child, within) })
 }
 
-func (p *publisher) isRecursive(d *definition) bool {
+func (p *publisher) isRecursive(d *node) bool {
 	for _, known := range p.recursive {
 		if known == d {
 			return true
@@ -63,12 +63,13 @@ func (p *publisher) isRecursive(d *definition) bool {
 
 // baptize gives the recursive types names that differ.
 func (p *publisher) baptize() {
-	p.names = make(map[*definition]string, len(p.recursive))
+	p.names = make(map[*node]string, len(p.recursive))
 	taken := map[string]bool{}
 	for _, d := range p.recursive {
-		name := d.name
+		base := typeName(d.goType)
+		name := base
 		for i := 2; taken[name]; i++ {
-			name = d.name + strconv.Itoa(i)
+			name = base + strconv.Itoa(i)
 		}
 		taken[name] = true
 		p.names[d] = name
@@ -84,7 +85,7 @@ func (p *publisher) definitions() {
 		}
 		p.key(p.names[d])
 		p.buf = append(p.buf, '{')
-		p.content(d.node)
+		p.content(d)
 		p.buf = append(p.buf, '}')
 	}
 	p.buf = append(p.buf, "}}"...)
@@ -151,7 +152,7 @@ func (p *publisher) field(f *field) {
 
 // reference writes the rules of n, or where they stand if its type contains itself.
 func (p *publisher) reference(n *node) {
-	if name, ok := p.names[n.definition]; ok && n.definition != nil {
+	if name, ok := p.names[n.named]; ok && n.named != nil {
 		p.string("$ref", "#/$defs/"+name)
 		return
 	}

@@ -164,7 +164,7 @@ func (t tags) any(names ...string) bool { return t.first(names...) != "" }
 // to it the property of this field.
 func (n *node) ownLeaf() (*node, error) {
 	for n.arr != nil || n.bind == bindMap {
-		n.definition = nil
+		n.named = nil
 		var items **node
 		if n.arr != nil {
 			rules := *n.arr
@@ -192,7 +192,7 @@ func (n *node) constrainItems(t tags) error {
 		return fmt.Errorf("tag %s: is for slices, not for %s", tag, typeWords(n.goType))
 	}
 	rules := *n.arr
-	n.arr, n.definition = &rules, nil
+	n.arr, n.named = &rules, nil
 	var err error
 	if rules.min, err = t.count("minItems", rules.min); err != nil {
 		return err

@@ -79,9 +79,10 @@ func (c *typeCompiler) union(t reflect.Type) (*node, error) {
 		return nil, fmt.Errorf("%s is an interface; declare its variants with schema.OneOf, or use any", t)
 	}
 	declared := c.declared[i]
-	n := &node{goType: t, types: typeObject, bind: bindUnion, union: &unionRules{discriminator: declared.discriminator}}
+	n := goNode(t, typeObject, bindUnion)
+	n.rare().union = &unionRules{discriminator: declared.discriminator}
 	if t.Name() != "" {
-		n.definition = &definition{name: typeName(t), node: n}
+		n.named = n
 	}
 	c.unions[t] = n
 	for _, name := range slices.Sorted(maps.Keys(declared.variants)) {
@@ -93,10 +94,8 @@ func (c *typeCompiler) union(t reflect.Type) (*node, error) {
 		if structType.Kind() != reflect.Struct || isValueStruct(structType) {
 			return nil, fmt.Errorf("union of %s: variant %q is a %s; a variant is a struct or a pointer to one", t, name, variant)
 		}
-		value := &node{
-			goType: structType, types: typeObject, bind: bindStruct,
-			obj: &object{closed: true, max: -1, fields: []field{constantField(declared.discriminator, name)}},
-		}
+		value := goNode(structType, typeObject, bindStruct)
+		value.obj = &object{closed: true, max: -1, fields: []field{constantField(declared.discriminator, name)}}
 		if err := c.fields(value.obj, structType); err != nil {
 			return nil, fmt.Errorf("union of %s: variant %q: %w", t, name, err)
 		}
@@ -110,13 +109,12 @@ func (c *typeCompiler) union(t reflect.Type) (*node, error) {
 
 // constantField is the discriminator of a variant.
 func constantField(name, value string) field {
+	n := newNode(typeString)
+	n.enum = newEnum("const", [][]byte{strictjson.AppendString(nil, value)})
 	return field{
 		name:     name,
 		quoted:   append(strictjson.AppendString(nil, name), ':'),
 		required: true,
-		node: &node{
-			types: typeString,
-			enum:  newEnum("const", [][]byte{strictjson.AppendString(nil, value)}),
-		},
+		node:     n,
 	}
 }
