@@ -12,6 +12,7 @@ type refusal struct {
 	code    Code
 	message string
 	cause   error
+	agent   AgentLevel // that is needed
 }
 
 func (r refusal) refused() bool { return r.code != "" }
@@ -60,7 +61,8 @@ func (v verdicts) note(permission int, r refusal) {
 }
 
 // Admit checks whether the run's principal may reach a capability on the run's
-// surface: exposure, kind of caller, permission, the Authorize hook, scopes. The
+// surface: exposure, permission, kind of caller, the Authorize hook, the agent that
+// carries the request, scopes. The
 // name is the tool name on surfaces that use it, see [Request]. Admit has no
 // side effect; calls, listings and challenges all use it, so that what
 // can be listed is what can be called. The error is what a call would answer.
@@ -111,24 +113,13 @@ func (a *App) admit(ctx context.Context, run *Run, e *entry, nested bool, known 
 			return a.denied(who, message)
 		}
 	}
+	if refused := run.agentRefusal(e.agent); refused.refused() {
+		return refused
+	}
 	if len(spec.Scopes) > 0 && !run.scoped(spec.Scopes) {
 		return refusal{code: CodeInsufficientScope}
 	}
 	return refusal{}
-}
-
-// scoped reports whether the scopes of the run's credential, and those of the
-// runs that it was made in, cover what a capability needs.
-func (r *Run) scoped(needed []string) bool {
-	for ; r != nil; r = r.above {
-		who := r.who()
-		for _, scope := range needed {
-			if !who.Unscoped && !slices.Contains(who.Scopes, scope) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // permitted asks the policy.
@@ -168,6 +159,8 @@ func (a *App) refuse(e *entry, name string, r refusal) *Error {
 	switch r.code {
 	case CodeNotFound:
 		return unknown(name)
+	case CodeAgentRequired:
+		return agentRequired(r.agent)
 	case CodeInsufficientScope:
 		return &Error{
 			Code: r.code, Message: "Your credential's scopes do not cover this call.",

@@ -62,8 +62,8 @@ type Options struct {
 	// RunOptions adjusts the options of every run that is part of no other,
 	// whoever begins it: a prompter, a session or a budget for this caller, a
 	// mode for this surface. Ctx is what the run is begun with; on HTTP it
-	// descends from the request's. Principal, Surface, Request and Log stay as
-	// they were. Nil: options stay as they are.
+	// descends from the request's. Principal, Surface, Request, Agent and Log
+	// stay as they were. Nil: options stay as they are.
 	RunOptions func(ctx context.Context, o RunOptions) RunOptions
 	// Modes sets how much runs of a surface may do without asking. A surface
 	// that is not named keeps its own, see [ModeUnset].
@@ -82,6 +82,13 @@ type Options struct {
 	// HideForbidden answers a capability whose permission the caller lacks as
 	// if it did not exist.
 	HideForbidden bool
+	// AgentPolicy is what capabilities want of the agents that carry calls where
+	// they do not say it themselves. Zero: AgentObserve.
+	AgentPolicy AgentPolicy
+	// ImpliedScopes maps a scope to narrower ones that it includes, and those
+	// include what they are mapped to: a credential with the broader scope will
+	// do where the narrower one is needed. Nil: each scope is itself alone.
+	ImpliedScopes map[string][]string
 	// Middleware runs around every handler, outermost first.
 	Middleware []Middleware
 	// Observers see every call, in order.
@@ -121,6 +128,7 @@ type App struct {
 	outcomes  cipher.AEAD   // seals what the ledger keeps; a key of this process
 	ids       atomic.Uint64 // last ID given out
 
+	broader    broader      // of Options.ImpliedScopes
 	rate       bucket.Limit // Options.Limits.Rate
 	callers    *callers
 	inputBytes atomic.Int64 // of the calls at work
@@ -167,6 +175,7 @@ func New(options Options) *App {
 	a.options.Limits = options.Limits.withDefaults()
 	a.rate, _ = a.options.Limits.Rate.limit() // Freeze reports the fault
 	a.callers = newCallers()
+	a.broader = newBroader(options.ImpliedScopes)
 	for _, s := range options.HaltSources {
 		a.switches = append(a.switches, &watched{HaltSource: s})
 	}
@@ -249,6 +258,10 @@ func (a *App) check() error {
 	if o.Repair&^(exposable|CommandLine) != 0 {
 		faults = append(faults, errors.New("ambit: Options.Repair holds a surface that does not exist"))
 	}
+	if o.AgentPolicy > RequireAgentOnce {
+		faults = append(faults, errors.New("ambit: Options.AgentPolicy is none of those that exist: leave it zero"))
+	}
+	faults = append(faults, impliedFaults(o.ImpliedScopes)...)
 	for surface, mode := range o.Modes {
 		if !surface.single() || mode > ModeAuto {
 			faults = append(faults, fmt.Errorf("ambit: Options.Modes: %s: %s: name single surfaces and modes that exist", surface, mode))

@@ -18,13 +18,13 @@ type Binding struct {
 	Principal string
 	// Client is [Principal.Client] as at the start of the run. May be empty.
 	Client string
-	// Agent identifies the verified agent that carries the request. Empty:
-	// none.
+	// Agent is [AgentIdentity.String] of the agent that carries the request.
+	// Empty: none.
 	Agent string
 	// Capability is the dotted name.
 	Capability string
 	// Contract is the hash of the contract: name, effect, permission, scopes,
-	// both schemas, approval and [Spec.Revision].
+	// both schemas, approval, what it requires of agents, and [Spec.Revision].
 	Contract Digest
 	// Input is the digest of the contract's hash and the input in canonical
 	// form, see [schema.Schema.AppendCanonical].
@@ -57,11 +57,11 @@ func digestOf(tag string, texts ...string) Digest {
 // hash returns the digest of what the contract promises: a change of any of it
 // makes it another contract, which nothing that was allowed or recorded before
 // holds for. The contract must be compiled.
-func (c *contract) hash() Digest {
+func (c *contract) hash(agent AgentPolicy) Digest {
 	s := &c.spec
 	scopes := slices.Compact(slices.Sorted(slices.Values(s.Scopes)))
-	return digestOf("ambit/contract/1", s.Name, s.Effect.String(), s.Permission, strings.Join(scopes, " "),
-		string(c.in.JSON()), string(c.out.JSON()), s.Approval.String(), s.Revision)
+	return digestOf("ambit/contract/2", s.Name, s.Effect.String(), s.Permission, strings.Join(scopes, " "),
+		string(c.in.JSON()), string(c.out.JSON()), s.Approval.String(), agent.String(), s.Revision)
 }
 
 // inputDigest returns the digest of an input in canonical form.

@@ -59,7 +59,8 @@ type Error struct {
 	cause  error // stays on the server: logs and events have it, callers do not
 	nested *Call // the call inside a handler that this error came from
 
-	replayed bool // it was the answer to an earlier call
+	replayed bool       // it was the answer to an earlier call
+	agent    AgentLevel // what CodeAgentRequired is about
 }
 
 // Errorf makes an error for a handler to return. The formatted text is sent to

@@ -12,7 +12,7 @@ func (c *Call) event(began time.Time) Event {
 	who := c.run.who()
 	event := Event{
 		Surface: c.surface, Via: c.run.via, Run: c.run.id, Call: c.id, Request: c.run.request,
-		Principal: c.run.key, Tenant: who.Tenant, Kind: who.Kind, DelegatedBy: c.run.delegate, Reason: c.reason, Began: began,
+		Principal: c.run.key, Tenant: who.Tenant, Kind: who.Kind, DelegatedBy: c.run.delegate, Agent: c.Agent(), Reason: c.reason, Began: began,
 	}
 	if c.parent != nil {
 		event.Parent = c.parent.id

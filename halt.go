@@ -17,8 +17,9 @@ const (
 	HaltAll HaltKind = iota + 1
 	// HaltChanges stops every call but reads.
 	HaltChanges
-	// HaltAgents stops calls by principals of KindAgent, and whatever came by
-	// MCP, a page tool, an assistant, a sandbox or a schedule.
+	// HaltAgents stops calls by principals of KindAgent, those that a verified
+	// agent carries, and whatever came by MCP, a page tool, an assistant, a
+	// sandbox or a schedule.
 	HaltAgents
 	// HaltPrincipal stops the calls of the principal whose key is Halt.Of.
 	HaltPrincipal
@@ -85,7 +86,7 @@ func (h Halt) stops(call *Call) bool {
 	case HaltChanges:
 		return call.Effect() != Read
 	case HaltAgents:
-		return call.run.via&agentSurfaces != 0 || call.run.led(func(r *Run) bool { return r.who().Kind == KindAgent })
+		return call.run.via&agentSurfaces != 0 || call.run.led(func(r *Run) bool { return r.agent.Verified() || r.who().Kind == KindAgent })
 	case HaltPrincipal:
 		return call.run.led(func(r *Run) bool { return r.key == h.Of })
 	case HaltTenant:

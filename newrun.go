@@ -44,7 +44,7 @@ func (a *App) Delegate(ctx context.Context, o RunOptions) (context.Context, *Run
 }
 
 func (a *App) newRun(ctx context.Context, o RunOptions, delegate bool) (context.Context, *Run) {
-	r := &Run{app: a, id: a.nextID(), surface: o.Surface, via: o.Surface, request: o.Request, log: o.Log}
+	r := &Run{app: a, id: a.nextID(), surface: o.Surface, via: o.Surface, request: o.Request, agent: o.Agent, log: o.Log}
 	r.ctx.run = r
 	r.ctx.parent = ctx
 	if err := r.begin(ctx, o, delegate); err != nil {
@@ -61,7 +61,7 @@ func (a *App) adjust(ctx context.Context, o RunOptions) (adjusted RunOptions, fa
 		}
 	}()
 	adjusted = a.options.RunOptions(ctx, o)
-	adjusted.Principal, adjusted.Surface, adjusted.Request, adjusted.Log = o.Principal, o.Surface, o.Request, o.Log
+	adjusted.Principal, adjusted.Surface, adjusted.Request, adjusted.Agent, adjusted.Log = o.Principal, o.Surface, o.Request, o.Agent, o.Log
 	return adjusted, nil
 }
 
@@ -148,6 +148,7 @@ func (r *Run) beginFirst(o RunOptions) *Error {
 func (r *Run) beginWithin(ctx context.Context, above *Run, o RunOptions, delegate bool) *Error {
 	a := r.app
 	r.above, r.depth = above, above.depth+1
+	r.agent = above.agent
 	r.via |= above.via
 	if limit := orDefault(a.options.MaxRunDepth, MaxRunDepth); r.depth > limit {
 		e := exhausted(fmt.Sprintf("%d levels of runs within runs", limit))

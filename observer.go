@@ -52,6 +52,8 @@ type Event struct {
 	// principal's own.
 	Principal, Tenant string
 	Kind              Kind
+	// Agent is the verified agent that carries the call. Zero: none.
+	Agent AgentIdentity
 	// DelegatedBy is the key of the principal whose call began this run by
 	// [App.Delegate]. Empty: nobody delegated.
 	DelegatedBy string

@@ -68,6 +68,7 @@ func (a *App) lookUp(call *Call, in *invocation) *Error {
 	o.key = in.IdempotencyKey
 	o.claim.Key = digestOf("ambit/key/1", run.key, scope, o.key)
 	o.claim.Binding.Tenant, o.claim.Binding.Principal, o.claim.Binding.Client = who.Tenant, run.key, who.Client
+	o.claim.Binding.Agent = call.Agent().String()
 	o.operation = o.claim.Binding.Operation()
 	record, failure := a.askLedger(call, a.options.Ledger.Find)
 	if failure != nil {

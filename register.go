@@ -28,6 +28,7 @@ type entry struct {
 	deadline       time.Duration
 	rate           bucket.Limit // the capability's own
 	hash           Digest       // of the contract
+	agent          AgentPolicy  // settled
 }
 
 // kept notes that an output was what the contract promised.
@@ -115,6 +116,10 @@ func (a *App) entryOf(public AnyContract) (e *entry, fault string) {
 	if fault := schemaFault(core); fault != "" {
 		return nil, fault
 	}
+	agent := a.agentPolicy(&spec)
+	if agent.requires() && spec.Expose.Has(WebMCP) {
+		return nil, "Expose has WebMCP on a capability that requires an agent: a page's calls carry no signature, so remove ambit.WebMCP"
+	}
 	rate, fault := spec.Rate.limit()
 	if fault != "" {
 		return nil, "Rate is none: " + fault + ": leave Rate zero, or say how many calls in which time"
@@ -124,7 +129,7 @@ func (a *App) entryOf(public AnyContract) (e *entry, fault string) {
 		maxInput:  orDefault(spec.MaxInput, a.options.MaxInput),
 		maxResult: orDefault(spec.MaxResult, a.options.MaxResult),
 		deadline:  orDefault(spec.Deadline, a.options.Deadline),
-		rate:      rate, hash: core.hash(),
+		rate:      rate, hash: core.hash(agent), agent: agent,
 	}, ""
 }
 
@@ -164,6 +169,8 @@ func specFault(s *Spec) string {
 		return fault
 	}
 	switch {
+	case s.AgentPolicy > RequireAgentOnce:
+		return "AgentPolicy is none of those that exist: leave it zero for the application's"
 	case s.Approval > FourEyes:
 		return "Approval is none of ambit.Confirm, Human, FourEyes"
 	case len(s.GrantBy) > 0 && s.Effect == Destructive:
@@ -174,10 +181,8 @@ func specFault(s *Spec) string {
 			return "Callers holds a kind that does not exist"
 		}
 	}
-	for _, scope := range s.Scopes {
-		if scope == "" || strings.ContainsAny(scope, " \"\\") {
-			return fmt.Sprintf("Scopes holds %q: a scope is not empty and has no space, quote or backslash (RFC 6749, section 3.3)", scope)
-		}
+	if fault := scopeListFault(s.Scopes); fault != "" {
+		return "Scopes: " + fault
 	}
 	return pathFault(s.Path)
 }

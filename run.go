@@ -32,6 +32,9 @@ type RunOptions struct {
 	// application's: tools that a browser answers, say. They take no name that
 	// is in use; a mistake in one makes the run refuse every call.
 	Capabilities []AnyCapability
+	// Agent is the agent that has proved to carry the request. Zero: none. A run
+	// within a run has the outer one's.
+	Agent AgentIdentity
 	// Request is the request's id on its surface, for records. May be empty.
 	Request string
 	// Log takes what handlers say through [Run.Log], for surfaces that carry
@@ -51,6 +54,7 @@ type Run struct {
 	surface  Surface
 	via      Surface // every surface that led here
 	request  string
+	agent    AgentIdentity
 	above    *Run   // the run that this one was made in
 	depth    int    // of runs within runs
 	delegate string // key of the principal who delegated, if one did

@@ -41,6 +41,9 @@ type Spec struct {
 	// Scopes are what a credential that is limited to scopes must carry, all
 	// of them. Empty: none.
 	Scopes []string
+	// AgentPolicy is what the capability wants of the agent that carries a call.
+	// Zero: what [Options.AgentPolicy] says.
+	AgentPolicy AgentPolicy
 	// Revision is any text that changes when the capability begins to mean
 	// something else while the rest of its contract stays: what was recorded or
 	// allowed before then holds no longer. Empty: a revision like any other.

@@ -35,8 +35,8 @@ func admit(g *trust.Guard, r *http.Request) *ambit.Error {
 	if refused == nil && identity.Anonymous() {
 		refused = g.Unauthenticated()
 	}
-	if refused != nil && refused.Code == ambit.CodeUnauthenticated {
-		g.Challenge(http.Header{}, r)
+	if refused != nil {
+		g.Challenge(http.Header{}, r, identity, refused)
 	}
 	return refused
 }

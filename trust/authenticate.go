@@ -77,17 +77,17 @@ func ask(a Authenticator, r *http.Request) (identity *Identity, err error) {
 // invalid is the answer for a credential that is there and does not hold. Why it
 // does not is for the operator alone.
 func (g *Guard) invalid(r *http.Request, authenticator string, err error) *ambit.Error {
+	if e, ok := errors.AsType[*ambit.Error](err); ok && e != nil && answers(e.Code) {
+		g.app.Logger().InfoContext(r.Context(), "request refused by an authenticator", slog.String("authenticator", authenticator), slog.Any("cause", err))
+		return g.complete(e)
+	}
 	g.app.Logger().InfoContext(r.Context(), "credential refused", slog.String("authenticator", authenticator), slog.Any("cause", err))
 	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated, Message: "The credential is not valid.", Hint: g.hint})
 }
 
-// challenge calls one authenticator and contains its panic.
-func (g *Guard) challenge(a Authenticator, r *http.Request) (challenge string) {
-	defer func() {
-		if v := recover(); v != nil {
-			challenge = ""
-			g.app.Logger().ErrorContext(r.Context(), "challenge panicked", slog.String("authenticator", a.Name()), slog.Any("panic", v))
-		}
-	}()
-	return a.Challenge(r)
+// answers reports whether an authenticator's error is the answer itself: it cannot
+// tell at the moment, the request breaks the rules of its credential, or the
+// credential lacks the scopes that the whole endpoint needs.
+func answers(c ambit.Code) bool {
+	return c == ambit.CodeUnavailable || c == ambit.CodeInvalidInput || c == ambit.CodeInsufficientScope
 }

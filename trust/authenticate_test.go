@@ -136,8 +136,11 @@ func TestT02_Challenge(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := http.Header{}
-	guard.Challenge(got, request())
-	want := http.Header{"Www-Authenticate": {`Bearer realm="a"`, "DPoP"}}
+	status := guard.Challenge(got, request(), nil, guard.Unauthenticated())
+	want := http.Header{"Www-Authenticate": {`Bearer realm="a"`, "DPoP"}, "Access-Control-Expose-Headers": {"WWW-Authenticate"}}
+	if status != http.StatusUnauthorized {
+		t.Errorf("status: want 401, got %d", status)
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}

@@ -22,6 +22,8 @@ type Guard struct {
 	origins        origins
 	listedOrigins  bool
 	authenticators []Authenticator
+	agents         AgentVerifier
+	adders         []ContextAdder
 	open           bool   // anonymous callers from other machines are served
 	hint           string // which credentials would do
 	anonymous      *Identity
@@ -53,13 +55,19 @@ func NewGuard(app *ambit.App, o Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	var adders []ContextAdder
+	for _, a := range o.Authenticators {
+		if adder, ok := a.(ContextAdder); ok {
+			adders = append(adders, adder)
+		}
+	}
 	return &Guard{
 		app: app, hosts: hosts, origins: origins, listedOrigins: o.ListedOrigins,
-		authenticators: slices.Clone(o.Authenticators),
-		hint:           hintOf(o.Authenticators),
-		open:           len(o.Authenticators) > 0 || o.AllowUnauthenticated,
-		anonymous:      &Identity{Principal: &ambit.Principal{Kind: ambit.KindAnonymous}},
-		addresses:      addresses,
+		authenticators: slices.Clone(o.Authenticators), agents: o.Agents, adders: adders,
+		hint:      hintOf(o.Authenticators),
+		open:      len(o.Authenticators) > 0 || o.AllowUnauthenticated,
+		anonymous: &Identity{Principal: &ambit.Principal{Kind: ambit.KindAnonymous}},
+		addresses: addresses,
 	}, nil
 }
 
@@ -104,14 +112,14 @@ func publicURL(text string) (*url.URL, error) {
 }
 
 // Admit decides about one request, before its body is read, and returns who
-// sent it. The error is complete: a surface sends it as it is, with
-// [Guard.Challenge] where it is CodeUnauthenticated.
+// sent it. The error is complete: a surface sends it as it is, after
+// [Guard.Challenge].
 func (g *Guard) Admit(r *http.Request) (*Identity, *ambit.Error) {
 	if wait := g.addresses.wait(r, time.Now()); wait > 0 {
 		return nil, tooManyRefusals(wait)
 	}
 	identity, refused := g.admit(r)
-	if refused != nil && refused.Code != ambit.CodeUnauthenticated { // which Challenge counts
+	if refused != nil && !challenged(refused.Code) { // which Challenge counts
 		g.count(r)
 	}
 	return identity, refused
@@ -130,7 +138,16 @@ func (g *Guard) admit(r *http.Request) (*Identity, *ambit.Error) {
 		return nil, ambit.Errorf(ambit.CodeCrossOriginBlocked, "Requests from pages of another origin are not taken.").
 			WithHint("Call from the application's own pages, or from a program.")
 	}
-	return g.authenticate(r)
+	identity, refused := g.authenticate(r)
+	if refused != nil {
+		return nil, refused
+	}
+	if signed := g.verify(r); signed != nil {
+		own := *identity
+		own.Signed = signed
+		identity = &own
+	}
+	return identity, nil
 }
 
 // connection refuses those who may only be served on the machine itself.
@@ -156,19 +173,6 @@ func (g *Guard) Authenticates() bool { return len(g.authenticators) > 0 }
 // and needs one. It is the same whatever was asked for.
 func (g *Guard) Unauthenticated() *ambit.Error {
 	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated, Hint: g.hint})
-}
-
-// Challenge adds to an answer's header the WWW-Authenticate values of every
-// authenticator (RFC 9110, section 11.6.1), and counts the request among the
-// refusals of its address. A surface calls it once for each answer that is
-// CodeUnauthenticated.
-func (g *Guard) Challenge(header http.Header, r *http.Request) {
-	g.count(r)
-	for _, a := range g.authenticators {
-		if challenge := g.challenge(a, r); challenge != "" {
-			header.Add("WWW-Authenticate", challenge)
-		}
-	}
 }
 
 // count counts a refused request against its address.

@@ -9,6 +9,9 @@ type Options struct {
 	// Authenticators are asked in order about each request. Empty: every
 	// caller is anonymous.
 	Authenticators []Authenticator
+	// Agents verifies which agent carries a request. Nil: none is known, and
+	// what requires an agent is refused.
+	Agents AgentVerifier
 	// Hosts are the names and addresses that the Host header may have, without
 	// port; any port will do. Empty: localhost, 127.0.0.1 and [::1].
 	Hosts []string

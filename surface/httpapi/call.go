@@ -28,8 +28,9 @@ func (x *exchange) call(path string) {
 		at.name = "/" + path
 		at.asked = at.name
 	}
-	ctx, run := x.app.NewRun(x.r.Context(), x.runOptions())
-	defer run.End()
+	x.agent = x.identity.Agent()
+	ctx, run := x.begin()
+	defer func() { run.End() }()
 	if x.stranger() && run.Admit(ctx, at.name) != nil {
 		x.fail(x.guard.Unauthenticated())
 		return
@@ -45,6 +46,11 @@ func (x *exchange) call(path string) {
 	if b.in, refused = trust.ReadBody(x.w, x.r, x.identity, b.in[:0], x.limit(ctx, run, at)); refused != nil {
 		x.fail(refused)
 		return
+	}
+	if agent := x.guard.Settle(x.r, x.identity, b.in); agent != x.agent { // the body spoke against it
+		run.End()
+		x.agent = agent
+		ctx, run = x.begin()
 	}
 	b.out = append(b.out[:0], successStart...)
 	request.Input, request.Into = b.in, b.out

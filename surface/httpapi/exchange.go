@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -18,11 +19,14 @@ type exchange struct {
 	r        *http.Request
 	id       string
 	identity *trust.Identity
+	agent    ambit.AgentIdentity
 }
 
-// runOptions describe the run of the request.
-func (x *exchange) runOptions() ambit.RunOptions {
-	return ambit.RunOptions{Principal: x.identity.Principal, Surface: ambit.HTTP, Request: x.id}
+// begin begins the run of the request.
+func (x *exchange) begin() (context.Context, *ambit.Run) {
+	return x.app.NewRun(x.guard.Context(x.r, x.identity), ambit.RunOptions{
+		Principal: x.identity.Principal, Surface: ambit.HTTP, Agent: x.agent, Request: x.id,
+	})
 }
 
 // stranger reports whether the sender has shown no credential where one could
@@ -94,9 +98,7 @@ func (x *exchange) send(status int, body []byte) bool {
 // fail answers with an error.
 func (x *exchange) fail(e *ambit.Error) {
 	header := x.w.Header()
-	if e.Code == ambit.CodeUnauthenticated {
-		x.guard.Challenge(header, x.r)
-	}
+	status := x.guard.Challenge(header, x.r, x.identity, e)
 	if e.Replayed() {
 		x.replayed()
 	}
@@ -114,7 +116,7 @@ func (x *exchange) fail(e *ambit.Error) {
 	body := make([]byte, 0, len(text)+24)
 	body = append(body, `{"ok":false,"error":`...)
 	body = append(body, text...)
-	x.send(e.Code.HTTPStatus(), append(body, '}'))
+	x.send(status, append(body, '}'))
 }
 
 func (x *exchange) errorOptions() ambit.ErrorOptions {

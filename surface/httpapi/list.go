@@ -50,7 +50,8 @@ func (x *exchange) list() {
 	if !x.method("GET, HEAD, OPTIONS", http.MethodGet, http.MethodHead) {
 		return
 	}
-	ctx, run := x.app.NewRun(x.r.Context(), x.runOptions())
+	x.agent = x.guard.Settle(x.r, x.identity, nil)
+	ctx, run := x.begin()
 	defer run.End()
 	if x.stranger() {
 		// A challenge, rather than a list of nothing.

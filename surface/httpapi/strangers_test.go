@@ -151,7 +151,7 @@ func TestT07_AlikeBeforeTheName(t *testing.T) {
 func TestT02_ChallengeForEveryName(t *testing.T) {
 	t.Parallel()
 	api := newAPI(t, fixture(ambit.Options{}), withPeople())
-	want := "401\nCache-Control: no-store\nContent-Length: 124\nContent-Type: application/json\nWww-Authenticate: Test realm=\"people\"\n" +
+	want := "401\nAccess-Control-Expose-Headers: WWW-Authenticate\nCache-Control: no-store\nContent-Length: 124\nContent-Type: application/json\nWww-Authenticate: Test realm=\"people\"\n" +
 		"X-Content-Type-Options: nosniff\nX-Request-Id: test\n\n{\"ok\":false,\"error\":{\"code\":\"unauthenticated\",\"message\":\"This needs a credential.\",\"hint\":\"Send Authorization: Test NAME.\"}}\n"
 	for _, path := range []string{"me", "notes/search", "notes/purge", "scoped", "hidden/job", "no/such", "large", "x"} {
 		r := httptest.NewRequest("POST", "http://localhost/api/"+path, unread{t})

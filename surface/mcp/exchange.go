@@ -17,6 +17,7 @@ type exchange struct {
 	*buffers
 	ctx       context.Context
 	principal *ambit.Principal
+	agent     ambit.AgentIdentity
 	request   string      // the request's id, for records
 	revision  revision    // what the message speaks
 	header    http.Header // what the message came with; nil but over HTTP
@@ -193,6 +194,6 @@ func (x *exchange) openMeta() {
 // run begins the run that a message is answered in.
 func (x *exchange) run(log func(slog.Level, string)) (context.Context, *ambit.Run) {
 	return x.app.NewRun(x.ctx, ambit.RunOptions{
-		Principal: x.principal, Surface: ambit.MCP, Request: x.request, Log: log,
+		Principal: x.principal, Surface: ambit.MCP, Agent: x.agent, Request: x.request, Log: log,
 	})
 }

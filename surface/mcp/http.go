@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ambit-dev/ambit"
@@ -124,8 +123,8 @@ func (p *post) post(takesStream bool) {
 	}
 	x := &p.exchange
 	*x = exchange{
-		Server: p.Server, buffers: b, ctx: p.r.Context(), principal: p.identity.Principal,
-		request: p.id, header: p.r.Header, http: true,
+		Server: p.Server, buffers: b, ctx: p.guard.Context(p.r, p.identity), principal: p.identity.Principal,
+		agent: p.guard.Settle(p.r, p.identity, b.in), request: p.id, header: p.r.Header, http: true,
 	}
 	p.stream.post = p
 	if takesStream {
@@ -135,7 +134,7 @@ func (p *post) post(takesStream bool) {
 		return
 	}
 	if x.refused != nil {
-		p.challenge(x.refused)
+		x.status = p.guard.Challenge(p.w.Header(), p.r, p.identity, x.refused)
 	}
 	if !p.stream.finish(x.out, x.status) {
 		b.out = nil // HTTP/2 may still hold it
@@ -186,21 +185,11 @@ func (p *post) answerBatch(x *exchange) bool {
 // refuse answers with an error of the application's table, in the form of a
 // JSON-RPC error.
 func (p *post) refuse(e *ambit.Error) {
-	p.challenge(e)
+	status := p.guard.Challenge(p.w.Header(), p.r, p.identity, e)
 	if e.RetryAfter > 0 { // whole seconds
 		p.w.Header()["Retry-After"] = []string{strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10)}
 	}
-	p.fail(nil, 0, &rpcError{number: e.Code.JSONRPC(), message: e.Message, data: p.errorObject(e), status: e.Code.HTTPStatus()})
-}
-
-// challenge tells a caller what credential would do (RFC 6750, section 3).
-func (p *post) challenge(e *ambit.Error) {
-	switch e.Code {
-	case ambit.CodeUnauthenticated, ambit.CodeAgentRequired:
-		p.guard.Challenge(p.w.Header(), p.r)
-	case ambit.CodeInsufficientScope:
-		p.w.Header()["Www-Authenticate"] = []string{`Bearer error="insufficient_scope", scope="` + strings.Join(e.Scopes, " ") + `"`}
-	}
+	p.fail(nil, 0, &rpcError{number: e.Code.JSONRPC(), message: e.Message, data: p.errorObject(e), status: status})
 }
 
 func (p *post) fail(id []byte, r revision, failure *rpcError) {
