@@ -172,18 +172,18 @@ func (c *comparison) enums(pointer string, t types, older, newer *node) {
 	switch o, n := older.enum, newer.enum; {
 	case o == nil && n == nil:
 	case o == nil:
-		c.add(pointer, n.rule, Narrows, "only listed values are accepted now")
+		c.add(pointer, n.rule(), Narrows, "only listed values are accepted now")
 	case n == nil:
-		c.add(pointer, o.rule, Widens, "values that are not listed are accepted now")
+		c.add(pointer, o.rule(), Widens, "values that are not listed are accepted now")
 	default:
 		for _, value := range n.of(t) {
 			if !o.has(value) {
-				c.add(pointer, n.rule, Widens, "accepts %s now", cut(value, echoLimit))
+				c.add(pointer, n.rule(), Widens, "accepts %s now", cut(value, echoLimit))
 			}
 		}
 		for _, value := range o.of(t) {
 			if !n.has(value) {
-				c.add(pointer, o.rule, Narrows, "no longer accepts %s", cut(value, echoLimit))
+				c.add(pointer, o.rule(), Narrows, "no longer accepts %s", cut(value, echoLimit))
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (c *comparison) enums(pointer string, t types, older, newer *node) {
 // of returns the values of one type.
 func (e *enumRules) of(t types) [][]byte {
 	var list [][]byte
-	for _, value := range e.values {
+	for _, value := range e.values() {
 		if typeOfByte(value[0])&t != 0 {
 			list = append(list, value)
 		}

@@ -22,7 +22,7 @@ func (w *writer) object(n *node, at *path, v reflect.Value) {
 		here.name, here.secret, here.needed = f.name, at.secret || f.secret, f.required
 		if f.place == nil { // the discriminator of a variant
 			w.name(f, &first)
-			w.text(string(f.node.enum.values[0]))
+			w.text(string(f.node.enum.text[1 : len(f.node.enum.text)-1]))
 			continue
 		}
 		value := f.in(v)

@@ -305,7 +305,7 @@ func enumOf(n *node, t reflect.Type) (e *enumRules, err error) {
 	if len(values) == 0 {
 		return nil, fmt.Errorf("the Enum method of %s returns no values", t)
 	}
-	return newEnum("enum", values), nil
+	return newEnum(false, values), nil
 }
 
 // enumValue returns the JSON form of one value of an Enum method, which must be of the type

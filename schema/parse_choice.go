@@ -108,7 +108,7 @@ func (u *unionRules) add(b *node) bool {
 	}
 	f := &b.obj.fields[i]
 	e := f.node.enum
-	if !f.required || e == nil || len(e.strings) != len(e.values) || f.node.types&typeString == 0 {
+	if !f.required || e == nil || len(e.keys) > 0 || f.node.types&typeString == 0 {
 		return false
 	}
 	for _, name := range e.strings {

@@ -217,7 +217,7 @@ func numberKeyword(n *node, k keyword, pointer string) error {
 func valueKeyword(n *node, k keyword, pointer string) error {
 	switch k.name {
 	case "const":
-		n.enum = n.enum.and(newEnum("const", [][]byte{k.value}))
+		n.enum = n.enum.and(newEnum(true, [][]byte{k.value}))
 	case "enum", "examples":
 		if k.value[0] != '[' {
 			return mistake(pointer, k.name, "must be an array of values")
@@ -229,7 +229,7 @@ func valueKeyword(n *node, k keyword, pointer string) error {
 		if k.name == "examples" {
 			return nil
 		}
-		n.enum = n.enum.and(newEnum("enum", values))
+		n.enum = n.enum.and(newEnum(false, values))
 	}
 	return nil
 }

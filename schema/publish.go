@@ -221,19 +221,11 @@ func (t types) name() string {
 }
 
 func (p *publisher) enum(e *enumRules) {
-	if e.rule == "const" {
-		p.raw("const", e.values[0])
+	if e.single {
+		p.raw("const", e.text[1:len(e.text)-1])
 		return
 	}
-	p.key("enum")
-	for i, value := range e.values {
-		separator := byte(',')
-		if i == 0 {
-			separator = '['
-		}
-		p.buf = append(append(p.buf, separator), value...)
-	}
-	p.buf = append(p.buf, ']')
+	p.raw("enum", e.text)
 }
 
 func (p *publisher) strings(r *stringRules) {

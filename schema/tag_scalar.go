@@ -186,6 +186,6 @@ func (n *node) constrainEnum(t tags) error {
 		}
 		values = append(values, value)
 	}
-	n.enum = newEnum("enum", values)
+	n.enum = newEnum(false, values)
 	return nil
 }

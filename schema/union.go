@@ -110,7 +110,7 @@ func (c *typeCompiler) union(t reflect.Type) (*node, error) {
 // constantField is the discriminator of a variant.
 func constantField(name, value string) field {
 	n := newNode(typeString)
-	n.enum = newEnum("const", [][]byte{strictjson.AppendString(nil, value)})
+	n.enum = newEnum(true, [][]byte{strictjson.AppendString(nil, value)})
 	return field{
 		name:     name,
 		quoted:   append(strictjson.AppendString(nil, name), ':'),
