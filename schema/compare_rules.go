@@ -105,7 +105,7 @@ func (c *comparison) limit(pointer, rule string, older, newer *limit) {
 	case newer == nil:
 		c.add(pointer, rule, Widens, "was removed: %s", older.text)
 	default:
-		order := newer.value.compare(&older.value)
+		order := newer.value().compare(older.value())
 		if order == 0 {
 			return
 		}
@@ -120,7 +120,7 @@ func (c *comparison) limit(pointer, rule string, older, newer *limit) {
 				effect = Narrows
 			}
 		default:
-			if newer.value.multipleOf(&older.value) {
+			if newer.value().multipleOf(older.value()) {
 				effect = Narrows
 			}
 		}

@@ -3,6 +3,7 @@ package schema
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 )
 
@@ -30,8 +31,13 @@ type numberRules struct {
 // limit is one number that a rule names.
 type limit struct {
 	text    []byte
-	value   decimal
-	nearest float64 // the float64 nearest to value
+	nearest float64 // the float64 nearest to it
+}
+
+// value takes the limit apart, which costs less than the room to keep its parts would.
+func (l *limit) value() *decimal {
+	d := parseDecimal(l.text)
+	return &d
 }
 
 // limitWords returns what a rule for numbers demands, before its limit.
@@ -51,7 +57,7 @@ func limitWords(rule string) string {
 
 func newLimit(text []byte) *limit {
 	nearest, _ := strconv.ParseFloat(string(text), 64) // out of range is an infinity, which serves
-	return &limit{text: text, value: parseDecimal(text), nearest: nearest}
+	return &limit{text: slices.Clip(text), nearest: nearest}
 }
 
 // seal derives the bounds for integers.
@@ -61,8 +67,9 @@ func (r *numberRules) seal() {
 		if l == nil {
 			return
 		}
-		n, ok := l.value.ceiling()
-		if ok && exclusive && l.value.integral() {
+		value := l.value()
+		n, ok := value.ceiling()
+		if ok && exclusive && value.integral() {
 			if n == math.MaxInt64 {
 				ok = false
 			}
@@ -75,8 +82,9 @@ func (r *numberRules) seal() {
 		if l == nil {
 			return
 		}
-		n, ok := l.value.floor()
-		if ok && exclusive && l.value.integral() {
+		value := l.value()
+		n, ok := value.floor()
+		if ok && exclusive && value.integral() {
 			if n == math.MinInt64 {
 				ok = false
 			}
@@ -90,7 +98,7 @@ func (r *numberRules) seal() {
 	lower(r.maximum, false)
 	lower(r.exclusiveMaximum, true)
 	if r.multipleOf != nil {
-		r.step, _ = r.multipleOf.value.int64() // 0: not an integer
+		r.step, _ = r.multipleOf.value().int64() // 0: not an integer
 	}
 }
 
@@ -127,15 +135,15 @@ func (r *numberRules) integer(n int64) bool {
 // number returns the first limit that d breaks with its rule, or nil.
 func (r *numberRules) number(d *decimal) (rule string, broken *limit) {
 	switch {
-	case r.minimum != nil && d.compare(&r.minimum.value) < 0:
+	case r.minimum != nil && d.compare(r.minimum.value()) < 0:
 		return "minimum", r.minimum
-	case r.exclusiveMinimum != nil && d.compare(&r.exclusiveMinimum.value) <= 0:
+	case r.exclusiveMinimum != nil && d.compare(r.exclusiveMinimum.value()) <= 0:
 		return "exclusiveMinimum", r.exclusiveMinimum
-	case r.maximum != nil && d.compare(&r.maximum.value) > 0:
+	case r.maximum != nil && d.compare(r.maximum.value()) > 0:
 		return "maximum", r.maximum
-	case r.exclusiveMaximum != nil && d.compare(&r.exclusiveMaximum.value) >= 0:
+	case r.exclusiveMaximum != nil && d.compare(r.exclusiveMaximum.value()) >= 0:
 		return "exclusiveMaximum", r.exclusiveMaximum
-	case r.multipleOf != nil && !d.multipleOf(&r.multipleOf.value):
+	case r.multipleOf != nil && !d.multipleOf(r.multipleOf.value()):
 		return "multipleOf", r.multipleOf
 	}
 	return "", nil

@@ -72,7 +72,7 @@ func (n *node) constrainNumber(t tags) error {
 		switch {
 		case err != nil:
 			return fmt.Errorf("tag %s: %w", rule.name, err)
-		case n.bind != bindFloat && !limit.value.integral():
+		case n.bind != bindFloat && !limit.value().integral():
 			return fmt.Errorf("tag %s: %s is not a whole number, as %s demands", rule.name, text, n.goType)
 		case (*rule.to) != nil && rule.tightens(limit, *rule.to) < 0:
 			return fmt.Errorf("tag %s: %s is outside of what %s holds", rule.name, text, n.goType)
@@ -109,9 +109,9 @@ func (r *numberRules) limits() []numberRule {
 func (r numberRule) tightens(next, limit *limit) int {
 	switch r.name {
 	case "minimum":
-		return next.value.compare(&limit.value)
+		return next.value().compare(limit.value())
 	case "maximum":
-		return limit.value.compare(&next.value)
+		return limit.value().compare(next.value())
 	}
 	return 0
 }
@@ -131,10 +131,10 @@ func tagLimit(text, rule string) (*limit, error) {
 
 // checkStep reports a multipleOf that the checker can't use.
 func checkStep(l *limit) error {
-	switch {
-	case l.value.negative || l.value.len() == 0:
+	switch value := l.value(); {
+	case value.negative || value.len() == 0:
 		return errors.New("must be greater than 0")
-	case l.value.len() > 18:
+	case value.len() > 18:
 		return errors.New("must have at most 18 digits")
 	}
 	return nil
@@ -142,11 +142,11 @@ func checkStep(l *limit) error {
 
 // consistent reports limits that no number keeps.
 func (r *numberRules) consistent() error {
-	if r.minimum != nil && r.maximum != nil && r.minimum.value.compare(&r.maximum.value) > 0 {
+	if r.minimum != nil && r.maximum != nil && r.minimum.value().compare(r.maximum.value()) > 0 {
 		return errors.New("tag maximum: is less than minimum; no value fits")
 	}
 	if r.exclusiveMinimum != nil && r.exclusiveMaximum != nil &&
-		r.exclusiveMinimum.value.compare(&r.exclusiveMaximum.value) >= 0 {
+		r.exclusiveMinimum.value().compare(r.exclusiveMaximum.value()) >= 0 {
 		return errors.New("tag exclusiveMaximum: is not above exclusiveMinimum; no value fits")
 	}
 	return nil
