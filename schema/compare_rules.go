@@ -176,16 +176,16 @@ func (c *comparison) objects(pointer string, older, newer *node) {
 	}
 	for i := range n.fields {
 		f := &n.fields[i]
-		at := child(pointer, "properties", f.name)
-		if j := o.find([]byte(f.name)); j >= 0 {
+		at := child(pointer, "properties", f.name())
+		if j := o.find([]byte(f.name())); j >= 0 {
 			c.fields(at, &o.fields[j], f)
 		} else {
 			c.addedField(at, o, f)
 		}
 	}
 	for i := range o.fields {
-		if f := &o.fields[i]; n.find([]byte(f.name)) < 0 {
-			c.removedField(child(pointer, "properties", f.name), n, f)
+		if f := &o.fields[i]; n.find([]byte(f.name())) < 0 {
+			c.removedField(child(pointer, "properties", f.name()), n, f)
 		}
 	}
 	switch {

@@ -106,7 +106,7 @@ func (s *scanner) member(m *memberWalk, seen *fieldSet, others *strictjson.Keys,
 	}
 	m.next = i + 1
 	f := &m.object.fields[i]
-	here := path{up: at, step: stepField, name: f.name, secret: at.secret || f.secret, needed: f.required}
+	here := path{up: at, step: stepField, name: f.name(), secret: at.secret || f.secret, needed: f.required}
 	if seen.has(i) {
 		s.duplicate(&here)
 		return !s.full() && s.skip(&here)
@@ -125,7 +125,7 @@ func (s *scanner) expected(o *object, i int) bool {
 		return false
 	}
 	name := o.fields[i].quoted
-	if end := s.pos + len(name); end < len(s.data) && string(s.data[s.pos:end]) == string(name) {
+	if end := s.pos + len(name); end < len(s.data) && string(s.data[s.pos:end]) == name {
 		s.pos = strictjson.Space(s.data, end)
 		return true
 	}
@@ -134,18 +134,18 @@ func (s *scanner) expected(o *object, i int) bool {
 
 // in returns the Go field, or an invalid value if none stands for f.
 func (f *field) in(v reflect.Value) reflect.Value {
-	if len(f.place) == 1 {
-		return v.Field(f.place[0])
+	if f.place >= 0 {
+		return v.Field(int(f.place))
 	}
 	return f.deepIn(v)
 }
 
 // deepIn is in for fields of embedded structs, and for none.
 func (f *field) deepIn(v reflect.Value) reflect.Value {
-	if f.place == nil {
+	if f.place == nowhere {
 		return reflect.Value{}
 	}
-	return v.FieldByIndex(f.place)
+	return v.FieldByIndex(f.path)
 }
 
 func (s *scanner) duplicate(at *path) {
@@ -203,7 +203,7 @@ func (s *scanner) missing(o *object, seen *fieldSet, at *path) {
 	for i := range o.fields {
 		f := &o.fields[i]
 		if f.required && !seen.has(i) {
-			s.add(&path{up: at, step: stepField, name: f.name}, "required", missingMessage, f.node.allowedValues())
+			s.add(&path{up: at, step: stepField, name: f.name()}, "required", missingMessage, f.node.allowedValues())
 		}
 	}
 }

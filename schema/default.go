@@ -64,7 +64,7 @@ func ownPointer(v reflect.Value) reflect.Value {
 func (n *node) completeStruct(v reflect.Value, depth int) {
 	for i := range n.obj.fields {
 		f := &n.obj.fields[i]
-		if f.place == nil || f.fallback == nil && !f.node.defaults {
+		if f.place == nowhere || f.fallback == nil && !f.node.defaults {
 			continue
 		}
 		at := f.in(v)

@@ -40,8 +40,9 @@ func (c *typeCompiler) fields(o *object, t reflect.Type) error {
 		return fmt.Errorf("%s has fields but none that is exported; export them or define MarshalText and UnmarshalText", typeWords(t))
 	}
 	o.fields = slices.Grow(o.fields, len(found))
-	for _, member := range found {
-		if slices.ContainsFunc(o.fields, func(f field) bool { return f.name == member.name }) {
+	for i := range found {
+		member := &found[i]
+		if o.find([]byte(member.name)) >= 0 {
 			return fmt.Errorf("%s: the name %q is taken by the discriminator; rename one of them", fieldWords(t, member.field), member.name)
 		}
 		f, err := c.field(o, member)
@@ -56,16 +57,16 @@ func (c *typeCompiler) fields(o *object, t reflect.Type) error {
 
 // member is one struct field that has a JSON name.
 type member struct {
-	name  string
-	field reflect.StructField
-	place []int
-	omit  omission
-	tags  tags
+	name   string
+	field  reflect.StructField
+	within []int // the embedded structs that lead to it
+	omit   omission
+	tags   tags
 }
 
 // flatten lists the fields of a struct in order, those of embedded structs in their place.
-// within holds the types around it.
-func flatten(t reflect.Type, place []int, within []reflect.Type) ([]member, error) {
+// within leads to the struct, types are those around it.
+func flatten(t reflect.Type, within []int, types []reflect.Type) ([]member, error) {
 	found := make([]member, 0, t.NumField())
 	for i := range t.NumField() {
 		sf := t.Field(i)
@@ -73,24 +74,23 @@ func flatten(t reflect.Type, place []int, within []reflect.Type) ([]member, erro
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", fieldWords(t, sf), err)
 		}
-		name, omit, skip, err := jsonName(sf, tags)
+		name, omit, skip, err := jsonName(&tags)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", fieldWords(t, sf), err)
 		}
 		if skip {
 			continue
 		}
-		here := append(slices.Clone(place), i)
 		if sf.Anonymous && name == "" {
 			switch {
 			case sf.Type.Kind() == reflect.Struct && !isValueStruct(sf.Type):
-				if slices.Contains(within, sf.Type) {
+				if slices.Contains(types, sf.Type) {
 					return nil, fmt.Errorf("%s: embeds itself", fieldWords(t, sf))
 				}
 				if len(tags) > 0 {
 					return nil, fmt.Errorf("%s: an embedded struct takes no tags but a json name; tag its fields instead", fieldWords(t, sf))
 				}
-				inner, err := flatten(sf.Type, here, append(within, t))
+				inner, err := flatten(sf.Type, append(slices.Clip(within), i), append(types, t))
 				if err != nil {
 					return nil, err
 				}
@@ -109,7 +109,7 @@ func flatten(t reflect.Type, place []int, within []reflect.Type) ([]member, erro
 		if name == "" {
 			name = sf.Name
 		}
-		found = append(found, member{name: name, field: sf, place: here, omit: omit, tags: tags})
+		found = append(found, member{name: name, field: sf, within: within, omit: omit, tags: tags})
 	}
 	return found, nil
 }
@@ -123,14 +123,14 @@ func isValueStruct(t reflect.Type) bool {
 // shadow keeps of several fields with one name the least deep one, as encoding/json does. Two
 // on one level are a mistake.
 func shadow(t reflect.Type, all []member) ([]member, error) {
+	if !repeats(all) {
+		return all, nil
+	}
 	best := make(map[string]int, len(all)) // by name, the place in all
 	for i, m := range all {
-		if other, taken := best[m.name]; !taken || len(m.place) < len(all[other].place) {
+		if other, taken := best[m.name]; !taken || len(m.within) < len(all[other].within) {
 			best[m.name] = i
 		}
-	}
-	if len(best) == len(all) {
-		return all, nil
 	}
 	kept := make([]member, 0, len(best))
 	for i, m := range all {
@@ -138,17 +138,35 @@ func shadow(t reflect.Type, all []member) ([]member, error) {
 		switch {
 		case winner == i:
 			kept = append(kept, m)
-		case len(all[winner].place) == len(m.place):
+		case len(all[winner].within) == len(m.within):
 			return nil, fmt.Errorf("%s: the fields %s and %s both have the name %q; rename one of them", typeWords(t), all[winner].field.Name, m.field.Name, m.name)
 		}
 	}
 	return kept, nil
 }
 
-// jsonName reads the json tag of a field.
-func jsonName(sf reflect.StructField, t tags) (name string, omit omission, skip bool, err error) {
-	text, tagged := t["json"]
-	delete(t, "json")
+// repeats reports whether two members have one name.
+func repeats(all []member) bool {
+	if len(all) > linearFields {
+		names := make(map[string]bool, len(all))
+		for i := range all {
+			names[all[i].name] = true
+		}
+		return len(names) < len(all)
+	}
+	for i := range all {
+		for j := range i {
+			if all[i].name == all[j].name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// jsonName takes the json tag of a field away from the others and reads it.
+func jsonName(t *tags) (name string, omit omission, skip bool, err error) {
+	text, tagged := t.take("json")
 	if !tagged {
 		return "", 0, false, nil
 	}
@@ -176,7 +194,7 @@ func jsonName(sf reflect.StructField, t tags) (name string, omit omission, skip 
 }
 
 // field compiles one field.
-func (c *typeCompiler) field(o *object, m member) (field, error) {
+func (c *typeCompiler) field(o *object, m *member) (field, error) {
 	n, err := c.node(m.field.Type)
 	if err != nil {
 		return field{}, err
@@ -185,12 +203,12 @@ func (c *typeCompiler) field(o *object, m member) (field, error) {
 		copied := *n // others may refer to it
 		n = &copied
 	}
-	f := field{
-		name:   m.name,
-		quoted: append(strictjson.AppendString(nil, m.name), ':'),
-		node:   n,
-		place:  m.place,
-		omit:   m.omit,
+	f := newField(m.name, n)
+	f.omit = m.omit
+	if i := m.field.Index[0]; len(m.within) == 0 {
+		f.place = int32(i)
+	} else {
+		f.place, f.remark().path = inside, append(slices.Clip(m.within), i)
 	}
 	if err := f.annotate(m.tags); err != nil {
 		return f, err
@@ -209,12 +227,12 @@ func (c *typeCompiler) field(o *object, m member) (field, error) {
 // annotate reads the tags that are words for readers.
 func (f *field) annotate(t tags) error {
 	for _, name := range []string{"doc", "title"} {
-		if text, tagged := t[name]; tagged && (text == "" || !utf8.ValidString(text)) {
+		if text, tagged := t.get(name); tagged && (text == "" || !utf8.ValidString(text)) {
 			return fmt.Errorf("tag %s: must be valid text and not empty", name)
 		}
 	}
-	if t.any("doc", "title") {
-		f.note = &annotations{title: t["title"], doc: t["doc"]}
+	if title, doc := t.text("title"), t.text("doc"); title != "" || doc != "" {
+		f.remark().note = &annotations{title: title, doc: doc}
 	}
 	secret, err := t.flag("secret")
 	if err != nil {
@@ -222,7 +240,7 @@ func (f *field) annotate(t tags) error {
 	}
 	f.secret = secret
 	for _, name := range []string{"default", "example"} {
-		if _, tagged := t[name]; tagged && secret {
+		if t.any(name) && secret {
 			return fmt.Errorf("tag %s: a secret field has no %s; remove one of the tags", name, name)
 		}
 	}
@@ -230,7 +248,7 @@ func (f *field) annotate(t tags) error {
 }
 
 // presence settles whether the field is required, and when its Go value counts as missing.
-func (f *field) presence(m member) error {
+func (f *field) presence(m *member) error {
 	nullable, err := m.tags.flag("nullable")
 	if err != nil {
 		return err
@@ -245,9 +263,9 @@ func (f *field) presence(m member) error {
 		}
 		f.node.nullable = true
 	}
-	_, defaulted := m.tags["default"]
+	defaulted := m.tags.any("default")
 	f.required = !pointer && f.omit == 0 && !defaulted
-	if _, tagged := m.tags["required"]; tagged {
+	if m.tags.any("required") {
 		required, err := m.tags.flag("required")
 		switch {
 		case err != nil:
@@ -271,8 +289,8 @@ func (f *field) presence(m member) error {
 }
 
 // later settles default and example once the whole tree is there.
-func (c *typeCompiler) later(o *object, i int, m member) {
-	if text, tagged := m.tags["default"]; tagged {
+func (c *typeCompiler) later(o *object, i int, m *member) {
+	if text, tagged := m.tags.get("default"); tagged {
 		c.pending = append(c.pending, func() error {
 			if err := o.setDefault(i, m, text); err != nil {
 				return fmt.Errorf("%s: tag default: %w", m.field.Name, err)
@@ -280,24 +298,25 @@ func (c *typeCompiler) later(o *object, i int, m member) {
 			return nil
 		})
 	}
-	if text, tagged := m.tags["example"]; tagged {
+	if text, tagged := m.tags.get("example"); tagged {
 		c.pending = append(c.pending, func() error {
 			f := &o.fields[i]
 			value, err := f.tagValue(text)
 			if err != nil {
 				return fmt.Errorf("%s: tag example: %w", m.field.Name, err)
 			}
-			if f.note == nil {
-				f.note = &annotations{}
+			own := f.remark()
+			if own.note == nil {
+				own.note = &annotations{}
 			}
-			f.note.example = value
+			own.note.example = value
 			return nil
 		})
 	}
 }
 
 // setDefault compiles a default.
-func (o *object) setDefault(i int, m member, text string) error {
+func (o *object) setDefault(i int, m *member, text string) error {
 	f := &o.fields[i]
 	value, err := f.tagValue(text)
 	if err != nil {
@@ -317,7 +336,7 @@ func (o *object) setDefault(i int, m member, text string) error {
 	case bindBool, bindInt, bindUint, bindFloat, bindString, bindTime, bindDuration:
 		b.plain = f.node.pointers == 0
 	}
-	f.fallback = b
+	f.remark().fallback = b
 	o.defaults.set(i)
 	return nil
 }

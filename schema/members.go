@@ -8,7 +8,7 @@ func (s *Schema) Members() []string {
 	}
 	names := make([]string, len(s.root.obj.fields))
 	for i := range s.root.obj.fields {
-		names[i] = s.root.obj.fields[i].name
+		names[i] = s.root.obj.fields[i].name()
 	}
 	return names
 }

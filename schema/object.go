@@ -1,6 +1,10 @@
 package schema
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/ambit-dev/ambit/internal/strictjson"
+)
 
 // linearFields is the number of fields up to which a search goes through them one by one.
 const linearFields = 12
@@ -19,15 +23,52 @@ type object struct {
 
 // field is one named member.
 type field struct {
-	name     string
-	quoted   []byte // the name as JSON string with a colon
+	quoted   string // the name as JSON string with a colon
 	node     *node
 	required bool
 	secret   bool
+	escaped  bool // the name needs escapes in JSON
 	omit     omission
-	place    []int // the field in its struct; nil if no Go field stands for it
+	place    int32 // the number of the field in its struct, inside or nowhere
+
+	*remarks // never nil; fields that have none share one record, see remark
+}
+
+const (
+	nowhere = -1 // no Go field stands for the member
+	inside  = -2 // the Go field is in an embedded struct, see remarks
+)
+
+// remarks is what few fields have.
+type remarks struct {
 	fallback *fallback
 	note     *annotations // nil for none
+	path     []int        // to a field in an embedded struct
+}
+
+// noRemarks is of all fields that have none. It is never changed.
+var noRemarks = remarks{}
+
+// newField returns a field that no Go field stands for.
+func newField(name string, n *node) field {
+	quoted := string(append(strictjson.AppendString(nil, name), ':'))
+	return field{quoted: quoted, node: n, escaped: len(quoted) > len(name)+len(`"":`), place: nowhere, remarks: &noRemarks}
+}
+
+// name returns the name as it is.
+func (f *field) name() string {
+	if f.escaped {
+		return string(strictjson.Unquote([]byte(f.quoted[1 : len(f.quoted)-2])))
+	}
+	return f.quoted[1 : len(f.quoted)-2]
+}
+
+// remark returns the remarks of f to be set, made if need be.
+func (f *field) remark() *remarks {
+	if f.remarks == &noRemarks {
+		f.remarks = &remarks{}
+	}
+	return f.remarks
 }
 
 // omission says which Go values of a field stand for a missing member.
@@ -56,7 +97,7 @@ func (o *object) find(name []byte) int {
 		return -1
 	}
 	for i := range o.fields {
-		if string(name) == o.fields[i].name {
+		if string(name) == o.fields[i].name() {
 			return i
 		}
 	}
@@ -71,7 +112,7 @@ func (o *object) seal() {
 	for i := range o.fields {
 		f := &o.fields[i]
 		if o.index != nil {
-			o.index[f.name] = i
+			o.index[f.name()] = i
 		}
 		if f.required {
 			o.required.set(i)

@@ -87,7 +87,7 @@ func (n *node) discriminate(list []*node) bool {
 		return false
 	}
 	for _, f := range list[0].obj.fields {
-		u := unionRules{discriminator: f.name}
+		u := unionRules{discriminator: f.name()}
 		if !slices.ContainsFunc(list, func(b *node) bool { return !u.add(b) }) {
 			n.rare().union = &u
 			return true

@@ -87,12 +87,8 @@ func (p *parser) property(o *object, name string, raw []byte, pointer string) er
 	if err != nil {
 		return err
 	}
-	f := field{
-		name:   name,
-		quoted: append(strictjson.AppendString(nil, name), ':'),
-		node:   n,
-		secret: n.secret,
-	}
+	f := newField(name, n)
+	f.secret = n.secret
 	i := len(o.fields)
 	if raw[0] == '{' {
 		list, err := p.read(raw, at)
@@ -120,7 +116,7 @@ func (o *object) fillDefault(i int, value []byte) {
 		return
 	}
 	if filled, faults := filledValue(f.node, value); faults == nil {
-		f.fallback = &fallback{json: filled}
+		f.remark().fallback = &fallback{json: filled}
 		o.defaults.set(i)
 	}
 }
@@ -128,14 +124,10 @@ func (o *object) fillDefault(i int, value []byte) {
 // require marks a member as required. One that is no property becomes a field for the rule
 // that holds for others.
 func (o *object) require(name string, others *node) {
-	i := slices.IndexFunc(o.fields, func(f field) bool { return f.name == name })
+	i := slices.IndexFunc(o.fields, func(f field) bool { return f.name() == name })
 	if i < 0 {
 		i = len(o.fields)
-		o.fields = append(o.fields, field{
-			name:   name,
-			quoted: append(strictjson.AppendString(nil, name), ':'),
-			node:   others,
-		})
+		o.fields = append(o.fields, newField(name, others))
 	}
 	o.fields[i].required = true
 }

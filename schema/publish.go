@@ -117,7 +117,7 @@ func (p *publisher) count(name string, n, unset int) {
 }
 
 // schema writes the schema of a value.
-func (p *publisher) schema(n *node) { p.field(&field{node: n}) }
+func (p *publisher) schema(n *node) { p.field(&field{node: n, remarks: &noRemarks}) }
 
 // field writes the schema of a value with what its field adds.
 func (p *publisher) field(f *field) {
@@ -255,7 +255,7 @@ func (p *publisher) object(o *object) {
 		p.buf = append(p.buf, '{')
 		for i := range o.fields {
 			f := &o.fields[i]
-			p.key(f.name)
+			p.key(f.name())
 			p.field(f)
 		}
 		p.buf = append(p.buf, '}')
@@ -281,7 +281,7 @@ func (p *publisher) required(o *object) {
 			p.buf = append(p.buf, ',')
 		}
 		first = false
-		p.buf = strictjson.AppendString(p.buf, f.name)
+		p.buf = strictjson.AppendString(p.buf, f.name())
 	}
 	if !first {
 		p.buf = append(p.buf, ']')

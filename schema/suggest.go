@@ -9,7 +9,7 @@ const maxHints = 5
 // foldedName returns the field whose name differs from key in case alone.
 func (o *object) foldedName(key []byte) (string, bool) {
 	for i := range o.fields {
-		name := o.fields[i].name
+		name := o.fields[i].name()
 		if len(name) == len(key) && bytes.EqualFold([]byte(name), key) {
 			return name, true
 		}
@@ -21,8 +21,8 @@ func (o *object) foldedName(key []byte) (string, bool) {
 func (o *object) nearest(key []byte) string {
 	best, name := tooFar(len(key)), ""
 	for i := range o.fields {
-		if n := distance(key, o.fields[i].name, best); n < best {
-			best, name = n, o.fields[i].name
+		if n := distance(key, o.fields[i].name(), best); n < best {
+			best, name = n, o.fields[i].name()
 		}
 	}
 	return name

@@ -27,14 +27,41 @@ var otherWords = map[string]string{
 // foreignTags belong to others although they resemble ours.
 var foreignTags = []string{"form", "bson", "jsonb"}
 
-// tags are the tags of one field that this package reads.
-type tags map[string]string
+// tags are the tags of one field that this package reads. They are few.
+type tags []tag
+
+type tag struct{ name, text string }
+
+// get returns the text of a tag, and whether it is there.
+func (t tags) get(name string) (text string, tagged bool) {
+	for i := range t {
+		if t[i].name == name {
+			return t[i].text, true
+		}
+	}
+	return "", false
+}
+
+// text returns the text of a tag, "" where it is not there.
+func (t tags) text(name string) string {
+	text, _ := t.get(name)
+	return text
+}
+
+// take is get, and removes the tag.
+func (t *tags) take(name string) (text string, tagged bool) {
+	text, tagged = t.get(name)
+	if tagged {
+		*t = slices.DeleteFunc(*t, func(known tag) bool { return known.name == name })
+	}
+	return text, tagged
+}
 
 // parseTags takes a struct tag apart. A key that is nearly one of ours is an error, since what
 // it asks for would not be done; others are none of our business.
-func parseTags(tag reflect.StructTag) (tags, error) {
-	found := make(tags, strings.Count(string(tag), ":"))
-	for rest := strings.TrimLeft(string(tag), " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
+func parseTags(all reflect.StructTag) (tags, error) {
+	found := make(tags, 0, strings.Count(string(all), "\":"))
+	for rest := strings.TrimLeft(string(all), " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		key, quoted, ok := strings.Cut(rest, ":")
 		if !ok || key == "" || strings.ContainsAny(key, " \"") {
 			return nil, fmt.Errorf("the tag is malformed near %q; write key:\"value\" pairs with spaces between", cut(rest, echoLimit))
@@ -54,10 +81,10 @@ func parseTags(tag reflect.StructTag) (tags, error) {
 			}
 			continue
 		}
-		if _, twice := found[key]; twice {
+		if found.any(key) {
 			return nil, fmt.Errorf("tag %s: is given twice; remove one", key)
 		}
-		found[key] = value
+		found = append(found, tag{key, value})
 	}
 	return found, nil
 }
@@ -98,7 +125,7 @@ func (t tags) ours() bool { return len(t) > 0 }
 
 // flag reads a tag that is true or false.
 func (t tags) flag(name string) (bool, error) {
-	switch text, tagged := t[name]; {
+	switch text, tagged := t.get(name); {
 	case !tagged || text == "false":
 		return false, nil
 	case text == "true":
@@ -109,7 +136,7 @@ func (t tags) flag(name string) (bool, error) {
 
 // count reads a tag that is a number of things.
 func (t tags) count(name string, unset int) (int, error) {
-	text, tagged := t[name]
+	text, tagged := t.get(name)
 	if !tagged {
 		return unset, nil
 	}
@@ -151,7 +178,7 @@ var (
 // first returns the first of the names that is tagged, or "".
 func (t tags) first(names ...string) string {
 	for _, name := range names {
-		if _, tagged := t[name]; tagged {
+		if _, tagged := t.get(name); tagged {
 			return name
 		}
 	}

@@ -36,12 +36,12 @@ func (n *node) constrainString(t tags) error {
 	if rules.max >= 0 && rules.min > rules.max {
 		return errors.New("tag maxLength: is less than minLength; no value fits")
 	}
-	if text, tagged := t["pattern"]; tagged {
+	if text, tagged := t.get("pattern"); tagged {
 		if rules.pattern, err = regexp.Compile(text); err != nil {
 			return fmt.Errorf("tag pattern: %w; patterns are RE2", err)
 		}
 	}
-	if name, tagged := t["format"]; tagged {
+	if name, tagged := t.get("format"); tagged {
 		if rules.format = formatNamed(name); rules.format == formatNone {
 			return fmt.Errorf("tag format: %q is not known; known are %s", name, strings.Join(formatNames(), ", "))
 		}
@@ -64,7 +64,7 @@ func (n *node) constrainNumber(t tags) error {
 		rules = *n.num
 	}
 	for _, rule := range rules.limits() {
-		text, tagged := t[rule.name]
+		text, tagged := t.get(rule.name)
 		if !tagged {
 			continue
 		}
@@ -154,7 +154,7 @@ func (r *numberRules) consistent() error {
 
 // constrainEnum adds the values that a tag lists, separated by commas.
 func (n *node) constrainEnum(t tags) error {
-	text, tagged := t["enum"]
+	text, tagged := t.get("enum")
 	if !tagged {
 		return nil
 	}

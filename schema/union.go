@@ -111,10 +111,7 @@ func (c *typeCompiler) union(t reflect.Type) (*node, error) {
 func constantField(name, value string) field {
 	n := newNode(typeString)
 	n.enum = newEnum(true, [][]byte{strictjson.AppendString(nil, value)})
-	return field{
-		name:     name,
-		quoted:   append(strictjson.AppendString(nil, name), ':'),
-		required: true,
-		node:     n,
-	}
+	f := newField(name, n)
+	f.required = true
+	return f
 }
