@@ -39,10 +39,11 @@ func (c *typeCompiler) fields(o *object, t reflect.Type) error {
 	if len(found) == 0 && t.NumField() > 0 {
 		return fmt.Errorf("%s has fields but none that is exported; export them or define MarshalText and UnmarshalText", typeWords(t))
 	}
+	discriminators := o.fields
 	o.fields = slices.Grow(o.fields, len(found))
 	for i := range found {
 		member := &found[i]
-		if o.find([]byte(member.name)) >= 0 {
+		if slices.ContainsFunc(discriminators, func(f field) bool { return f.name() == member.name }) {
 			return fmt.Errorf("%s: the name %q is taken by the discriminator; rename one of them", fieldWords(t, member.field), member.name)
 		}
 		f, err := c.field(o, member)

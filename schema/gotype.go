@@ -123,88 +123,101 @@ func (c *typeCompiler) node(t reflect.Type) (*node, error) {
 
 // value returns the node of a type that is no pointer.
 func (c *typeCompiler) value(t reflect.Type) (*node, error) {
-	n := goNode(t, 0, bindNothing)
-	defer n.seal()
 	switch t {
 	case timeType:
-		n.types, n.bind = typeString, bindTime
-		return n, nil
+		return goNode(t, typeString, bindTime), nil
 	case durationType:
-		n.types, n.bind = typeString, bindDuration
-		return n, nil
+		return goNode(t, typeString, bindDuration), nil
 	case rawType:
-		n.types, n.bind = typeAny, bindRaw
-		return n, nil
+		return goNode(t, typeAny, bindRaw), nil
 	case anyType:
-		n.types, n.bind = typeAny, bindAny
-		return n, nil
+		return goNode(t, typeAny, bindAny), nil
 	case numberType:
 		return nil, fmt.Errorf("json.Number has no fixed form; use int64, float64 or json.RawMessage")
 	}
 	if t.Kind() == reflect.Interface {
 		return c.union(t)
 	}
-	if done, err := c.methods(n, t); done || err != nil {
+	if n, err := methods(t); n != nil || err != nil {
 		return n, err
 	}
 	switch t.Kind() {
-	case reflect.Bool:
-		n.types, n.bind = typeBoolean, bindBool
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		n.types, n.bind, n.num = typeInteger, bindInt, signedRules(t.Bits())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		n.types, n.bind, n.num = typeInteger, bindUint, unsignedRules(t.Bits())
-	case reflect.Float32, reflect.Float64:
-		n.types, n.bind = typeNumber, bindFloat
-	case reflect.String:
-		n.types, n.bind = typeString, bindString
 	case reflect.Slice, reflect.Array, reflect.Map:
-		return c.container(n, t)
+		return c.container(t)
 	case reflect.Struct:
 		return c.structNode(t)
+	}
+	n, err := scalar(t)
+	if err != nil {
+		return nil, err
+	}
+	n.enum, err = enumOf(n, t)
+	return n, err
+}
+
+// scalar returns the node of a type of a basic kind.
+func scalar(t reflect.Type) (*node, error) {
+	var n *node
+	switch t.Kind() {
+	case reflect.Bool:
+		n = goNode(t, typeBoolean, bindBool)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n = goNode(t, typeInteger, bindInt)
+		n.num = signedRules(t.Bits())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		n = goNode(t, typeInteger, bindUint)
+		n.num = unsignedRules(t.Bits())
+	case reflect.Float32, reflect.Float64:
+		n = goNode(t, typeNumber, bindFloat)
+	case reflect.String:
+		n = goNode(t, typeString, bindString)
 	default:
 		return nil, fmt.Errorf("%s has no JSON form; leave the field out with json:\"-\" or use another type", t.Kind())
-	}
-	if values, err := enumOf(n, t); err != nil || values != nil {
-		n.enum = values
-		return n, err
 	}
 	return n, nil
 }
 
-// methods recognizes types whose methods define their JSON form.
-func (c *typeCompiler) methods(n *node, t reflect.Type) (done bool, err error) {
+// methodless reports whether t can't have methods: it has no name, or one of the language's own.
+// A struct may have them from what it embeds.
+func methodless(t reflect.Type) bool { return t.PkgPath() == "" && t.Kind() != reflect.Struct }
+
+// methods returns the node of a type whose methods define its JSON form, nil for any other.
+func methods(t reflect.Type) (*node, error) {
+	if methodless(t) {
+		return nil, nil
+	}
 	pointer := reflect.PointerTo(t)
 	writes, reads := pointer.Implements(jsonMarshaler), pointer.Implements(jsonUnmarshaler)
 	describes := pointer.Implements(describer)
 	switch {
 	case writes != reads:
-		return true, fmt.Errorf("%s has one of MarshalJSON and UnmarshalJSON; define both, as it is read as well as written", t)
+		return nil, fmt.Errorf("%s has one of MarshalJSON and UnmarshalJSON; define both, as it is read as well as written", t)
 	case writes:
 		if from := promoter(t, jsonMarshaler); from != "" && !describes {
-			return true, fmt.Errorf("%s takes MarshalJSON from its embedded field %s, which then stands for the whole; give that field a name", t, from)
+			return nil, fmt.Errorf("%s takes MarshalJSON from its embedded field %s, which then stands for the whole; give that field a name", t, from)
 		}
-		n.types, n.bind = typeAny, bindMethods
+		n := goNode(t, typeAny, bindMethods)
 		if describes {
-			return true, describe(n, t)
+			return n, describe(n, t)
 		}
-		return true, nil
+		return n, nil
 	case describes:
-		return true, fmt.Errorf("%s has JSONSchema but not MarshalJSON and UnmarshalJSON; without them its fields are its schema", t)
+		return nil, fmt.Errorf("%s has JSONSchema but not MarshalJSON and UnmarshalJSON; without them its fields are its schema", t)
 	}
 	writes, reads = pointer.Implements(textMarshaler), pointer.Implements(textUnmarshaler)
 	switch {
 	case writes != reads:
-		return true, fmt.Errorf("%s has one of MarshalText and UnmarshalText; define both, as it is read as well as written", t)
+		return nil, fmt.Errorf("%s has one of MarshalText and UnmarshalText; define both, as it is read as well as written", t)
 	case writes:
 		if from := promoter(t, textMarshaler); from != "" {
-			return true, fmt.Errorf("%s takes MarshalText from its embedded field %s, which then stands for the whole; give that field a name", t, from)
+			return nil, fmt.Errorf("%s takes MarshalText from its embedded field %s, which then stands for the whole; give that field a name", t, from)
 		}
-		n.types, n.bind = typeString, bindText
+		n := goNode(t, typeString, bindText)
+		var err error
 		n.enum, err = enumOf(n, t)
-		return true, err
+		return n, err
 	}
-	return false, nil
+	return nil, nil
 }
 
 // promoter returns the embedded field that gives t the methods of an interface, or "".
@@ -238,10 +251,11 @@ func describe(n *node, t reflect.Type) (err error) {
 }
 
 // container returns the node of a slice, an array or a map.
-func (c *typeCompiler) container(n *node, t reflect.Type) (*node, error) {
+func (c *typeCompiler) container(t reflect.Type) (*node, error) {
 	if under := c.open[t]; under != nil {
 		return under, nil
 	}
+	n := goNode(t, 0, bindNothing)
 	if t.Name() != "" {
 		n.named = n
 		c.open[t] = n
@@ -277,6 +291,9 @@ func (c *typeCompiler) container(n *node, t reflect.Type) (*node, error) {
 
 // enumOf returns the values that the Enum method of a type lists, or nil.
 func enumOf(n *node, t reflect.Type) (e *enumRules, err error) {
+	if methodless(t) {
+		return nil, nil
+	}
 	method := reflect.New(t).MethodByName("Enum")
 	if !method.IsValid() {
 		return nil, nil

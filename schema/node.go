@@ -104,6 +104,7 @@ func newNode(t types) *node { return &node{types: t, rarities: &noRarities} }
 func goNode(goType reflect.Type, t types, b binding) *node {
 	n := newNode(t)
 	n.goType, n.bind = goType, b
+	n.seal()
 	return n
 }
 
