@@ -36,7 +36,7 @@ func (p Program) keyCommand() *cobra.Command {
 	}
 }
 
-// keyEntry is an entry of the file that apikey.Load reads.
+// keyEntry is an entry of the file that apikey.OpenFile reads.
 type keyEntry struct {
 	Name        string   `json:"name"`
 	Hash        string   `json:"hash"`

@@ -40,10 +40,11 @@ func TestKey(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"keys": [`+entry+`]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := apikey.Load(path)
+	file, err := apikey.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	keys := apikey.FromStore(file)
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Header.Set("Authorization", "Bearer "+key)
 	identity, err := keys.Authenticate(r)

@@ -1,7 +1,7 @@
 package apikey
 
 import (
-	"encoding/hex"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,28 +35,33 @@ type Key struct {
 	Expires time.Time
 }
 
-// Authenticator knows a fixed set of keys. It is immutable and safe for
-// concurrent use, and it holds hashes only.
+// Authenticator knows keys: those that it was made with, see [New], or those of a
+// store, see [FromStore]. It is safe for concurrent use, and it holds hashes
+// only.
 type Authenticator struct {
 	byHash map[hash]*entry
 	byName map[string]*entry
+	stored *lookups // nil: there is no store
 }
 
 // entry is what a key opens.
 type entry struct {
+	sum      hash
 	identity trust.Identity
 	expires  time.Time
+	ended    error // why it opens nothing any more, whatever the time
 }
 
 var (
 	errUnknown   = errors.New("the key is not known")
 	errMalformed = errors.New("the key is not well formed, or its checksum is wrong")
 	errExpired   = errors.New("the key has expired")
+	errRevoked   = errors.New("the key was revoked")
 )
 
-// New returns an authenticator for these keys. Two keys may stand for one
-// principal, so that one can replace the other. A mistake in a key is an error
-// that names it and never shows it.
+// New returns an authenticator for these keys and no others. Two keys may stand
+// for one principal, so that one can replace the other. A mistake in a key is an
+// error that names it and never shows it.
 func New(keys ...Key) (*Authenticator, error) {
 	a, err := newAuthenticator(keys)
 	if err != nil {
@@ -71,31 +76,35 @@ func newAuthenticator(keys []Key) (*Authenticator, error) {
 		if key.Name == "" {
 			return nil, fmt.Errorf("key %d has no name", i+1)
 		}
-		if err := a.add(key); err != nil {
+		e, err := key.entry()
+		switch {
+		case err != nil:
+		case a.byName[key.Name] != nil:
+			err = errors.New("another key has this name")
+		case a.byHash[e.sum] != nil:
+			err = errors.New("another key is the same")
+		}
+		if err != nil {
 			return nil, fmt.Errorf("key %q: %w", key.Name, err)
 		}
+		a.byHash[e.sum], a.byName[key.Name] = e, e
 	}
 	return a, nil
 }
 
-func (a *Authenticator) add(key Key) error {
-	sum, err := key.sum()
+func (k Key) entry() (*entry, error) {
+	if err := checkName(k.Name); err != nil {
+		return nil, err
+	}
+	sum, err := k.sum()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	principal, err := key.principal()
+	principal, err := k.principal()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if a.byName[key.Name] != nil {
-		return errors.New("another key has this name")
-	}
-	if a.byHash[sum] != nil {
-		return errors.New("another key is the same")
-	}
-	e := &entry{identity: trust.Identity{Principal: principal}, expires: key.Expires}
-	a.byHash[sum], a.byName[key.Name] = e, e
-	return nil
+	return &entry{sum: sum, identity: trust.Identity{Principal: principal}, expires: k.Expires}, nil
 }
 
 func (k Key) sum() (sum hash, err error) {
@@ -111,19 +120,14 @@ func (k Key) sum() (sum hash, err error) {
 	case strings.HasPrefix(k.Hash, prefix):
 		return sum, errors.New("its hash is a key, not the hash of one: make the hash with apikey.Hash, and keep the key out of files")
 	}
-	decoded, err := hex.DecodeString(k.Hash)
-	if err != nil || len(decoded) != len(sum) {
-		return sum, errors.New("its hash is not a SHA-256 in hexadecimal digits: make one with apikey.Hash")
-	}
-	return hash(decoded), nil
+	return parseHash(k.Hash)
 }
 
 func (k Key) principal() (*ambit.Principal, error) {
 	if k.Principal == nil {
 		return nil, errors.New("has no principal")
 	}
-	p := *k.Principal
-	p.Permissions, p.Roles, p.Scopes, p.Claims = slices.Clone(p.Permissions), slices.Clone(p.Roles), slices.Clone(p.Scopes), maps.Clone(p.Claims)
+	p := clone(k.Principal)
 	switch {
 	case p.Kind >= ambit.KindAnonymous:
 		return nil, errors.New("its principal is not of kind user, service or agent")
@@ -140,7 +144,14 @@ func (k Key) principal() (*ambit.Principal, error) {
 	if !k.Expires.IsZero() && (p.Expires.IsZero() || k.Expires.Before(p.Expires)) {
 		p.Expires = k.Expires // a run that has begun ends with its key
 	}
-	return &p, nil
+	return p, nil
+}
+
+// clone returns a copy that shares no list or map.
+func clone(given *ambit.Principal) *ambit.Principal {
+	p := *given
+	p.Permissions, p.Roles, p.Scopes, p.Claims = slices.Clone(p.Permissions), slices.Clone(p.Roles), slices.Clone(p.Scopes), maps.Clone(p.Claims)
+	return &p
 }
 
 // Name returns "apikey".
@@ -148,7 +159,8 @@ func (a *Authenticator) Name() string { return "apikey" }
 
 // Authenticate returns the caller whose key the Authorization header holds. A
 // header of another scheme, or a bearer token that does not begin like a key, is
-// left to other authenticators.
+// left to other authenticators. Where the store would know and does not answer,
+// the error is CodeUnavailable.
 func (a *Authenticator) Authenticate(r *http.Request) (*trust.Identity, error) {
 	header := r.Header["Authorization"]
 	if len(header) == 0 {
@@ -162,14 +174,32 @@ func (a *Authenticator) Authenticate(r *http.Request) (*trust.Identity, error) {
 		return nil, errMalformed
 	}
 	// The look-up compares hashes: how long it takes says nothing about a key.
-	e := a.byHash[sumOf(key)]
-	switch {
-	case e == nil:
-		return nil, errUnknown
-	case !e.expires.IsZero() && !time.Now().Before(e.expires):
-		return nil, errExpired
+	sum := sumOf(key)
+	e := a.byHash[sum]
+	if a.stored != nil {
+		var err error
+		if e, err = a.stored.find(r.Context(), sum); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.refusal(time.Now()); err != nil {
+		return nil, err
 	}
 	return &e.identity, nil
+}
+
+// refusal says why an entry opens nothing at a time, or nothing. It is for nil,
+// too.
+func (e *entry) refusal(now time.Time) error {
+	switch {
+	case e == nil:
+		return errUnknown
+	case e.ended != nil:
+		return e.ended
+	case !e.expires.IsZero() && !now.Before(e.expires):
+		return errExpired
+	}
+	return nil
 }
 
 // bearer takes the token out of an Authorization header (RFC 6750, section 2.1).
@@ -189,22 +219,37 @@ func (a *Authenticator) Challenge(*http.Request) string { return `Bearer realm="
 func (a *Authenticator) Hint() string { return "Send Authorization: Bearer KEY." }
 
 // Notices says that there are no keys, where there are none: nobody can come in
-// by one then.
+// by one then. It says, too, that a store does not answer.
 func (a *Authenticator) Notices() []string {
+	if a.stored != nil {
+		return a.stored.notices()
+	}
 	if len(a.byName) > 0 {
 		return nil
 	}
-	return []string{"there are no API keys, so that nobody can come in by one"}
+	return []string{noKeys}
 }
 
+const noKeys = "there are no API keys, so that nobody can come in by one"
+
 // Principal returns a copy of the principal of the key with this name, for
-// programs that act as one of their own callers.
-func (a *Authenticator) Principal(name string) (*ambit.Principal, bool) {
+// programs that act as one of their own callers; it is what
+// command.Options.Principals wants. The error is an *ambit.Error: CodeInvalidInput
+// where there is no such key, CodeForbidden where it is not valid any more,
+// CodeUnavailable where the store does not answer.
+func (a *Authenticator) Principal(ctx context.Context, name string) (*ambit.Principal, error) {
 	e := a.byName[name]
-	if e == nil {
-		return nil, false
+	if a.stored != nil {
+		var err error
+		if e, err = a.stored.named(ctx, name); err != nil {
+			return nil, err
+		}
 	}
-	p := *e.identity.Principal
-	p.Permissions, p.Roles, p.Scopes, p.Claims = slices.Clone(p.Permissions), slices.Clone(p.Roles), slices.Clone(p.Scopes), maps.Clone(p.Claims)
-	return &p, true
+	switch err := e.refusal(time.Now()); {
+	case e == nil:
+		return nil, ambit.Errorf(ambit.CodeInvalidInput, "There is no API key %q.", name)
+	case err != nil:
+		return nil, ambit.Errorf(ambit.CodeForbidden, "The API key %q is not valid any more.", name)
+	}
+	return clone(e.identity.Principal), nil
 }

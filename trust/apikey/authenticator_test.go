@@ -145,9 +145,9 @@ func TestPrincipalOfAKey(t *testing.T) {
 			if diff := cmp.Diff(&tt.want, identity.Principal); diff != "" {
 				t.Errorf("principal (-want +got):\n%s", diff)
 			}
-			named, ok := a.Principal("ci")
-			if diff := cmp.Diff(identity.Principal, named); diff != "" || !ok {
-				t.Errorf("Principal by name, found %v (-want +got):\n%s", ok, diff)
+			named, err := a.Principal(t.Context(), "ci")
+			if diff := cmp.Diff(identity.Principal, named); diff != "" || err != nil {
+				t.Errorf("Principal by name, error %v (-want +got):\n%s", err, diff)
 			}
 		})
 	}
@@ -177,7 +177,7 @@ func TestT03_PrincipalExpiresWithItsKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		named, _ := a.Principal("k")
+		named, _ := a.Principal(t.Context(), "k")
 		if diff := cmp.Diff([]time.Time{tt.want, tt.want}, []time.Time{identity.Principal.Expires, named.Expires}); diff != "" {
 			t.Errorf("%s: expiry of the principal, by its key and by name (-want +got):\n%s", tt.name, diff)
 		}
@@ -204,7 +204,7 @@ func TestPrincipalIsACopy(t *testing.T) {
 	}
 	spoil(given)
 	for _, after := range []string{"what was given was changed", "what was returned was changed"} {
-		got, _ := a.Principal("k")
+		got, _ := a.Principal(t.Context(), "k")
 		if diff := cmp.Diff(principal("read"), got); diff != "" {
 			t.Errorf("after %s (-want +got):\n%s", after, diff)
 		}
@@ -260,7 +260,7 @@ func TestNameChallengeAndHint(t *testing.T) {
 	if some, err := apikey.New(apikey.Key{Name: "a", Secret: apikey.Generate(), Principal: &ambit.Principal{}}); err != nil || some.Notices() != nil {
 		t.Errorf("Notices with a key: want none, got %q, %v", some.Notices(), err)
 	}
-	if _, ok := a.Principal("nobody"); ok {
-		t.Error("Principal of an unknown name: want none")
+	if _, err := a.Principal(t.Context(), "nobody"); ambit.CodeOf(err) != ambit.CodeInvalidInput {
+		t.Errorf("Principal of an unknown name: want invalid_input, got %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package apikey
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,20 +32,9 @@ func Development(path string, callers map[string]*ambit.Principal) (a *Authentic
 			return nil, nil, fmt.Errorf("apikey: %s: the caller %q has no name or no principal", path, name)
 		}
 	}
-	keys, err := readKeys(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		keys, made = complete(nil, callers)
-		err = createKeys(path, keys)
-		if errors.Is(err, fs.ErrExist) {
-			// Another process was quicker: its keys are the ones.
-			made = nil
-			keys, err = readKeys(path)
-		}
-	case err == nil:
-		if keys, made = complete(keys, callers); made != nil {
-			err = replaceKeys(path, keys)
-		}
+	keys, _, err := readKeys(path)
+	if err == nil && lacking(keys, callers) {
+		keys, made, err = makeKeys(path, callers)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -62,72 +52,54 @@ func Development(path string, callers map[string]*ambit.Principal) (a *Authentic
 	return a, made, nil
 }
 
-// complete returns the keys with one more for every caller without one, and
-// those alone.
-func complete(keys map[string]string, callers map[string]*ambit.Principal) (all, made map[string]string) {
-	all = maps.Clone(keys)
-	if all == nil {
-		all = make(map[string]string, len(callers))
-	}
+// lacking reports whether a caller has no key.
+func lacking(keys map[string]string, callers map[string]*ambit.Principal) bool {
 	for name := range callers {
-		if all[name] != "" {
-			continue
+		if keys[name] == "" {
+			return true
 		}
-		if made == nil {
-			made = make(map[string]string, len(callers))
-		}
-		made[name] = Generate()
-		all[name] = made[name]
 	}
-	return all, made
+	return false
 }
 
-func readKeys(path string) (map[string]string, error) {
-	data, err := readFile(path, 0o077, "read or write it")
-	if err != nil {
-		return nil, err
+// makeKeys makes a key for every caller who has none once nobody else does the
+// same. It returns all keys, and those that it made.
+func makeKeys(path string, callers map[string]*ambit.Principal) (keys, made map[string]string, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, nil, fmt.Errorf("apikey: %w", err)
 	}
-	var keys map[string]string
+	err = replaceFile(context.Background(), path, func() ([]byte, fs.FileInfo, error) {
+		had, info, err := readKeys(path)
+		if err != nil || !lacking(had, callers) { // another process was quicker
+			keys = had
+			return nil, nil, err
+		}
+		keys, made = make(map[string]string, len(callers)), make(map[string]string, len(callers))
+		maps.Copy(keys, had)
+		for name := range callers {
+			if keys[name] == "" {
+				made[name] = Generate()
+				keys[name] = made[name]
+			}
+		}
+		text, err := json.MarshalIndent(keys, "", "  ")
+		return text, info, err
+	})
+	return keys, made, err
+}
+
+// readKeys returns the keys of a file, none where there is no file.
+func readKeys(path string) (keys map[string]string, info fs.FileInfo, err error) {
+	data, info, err := readFile(path, 0o077, "read or write it")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := strictjson.Unmarshal(data, &keys); err != nil {
 		// The text of the error may hold a part of a key.
-		return nil, fmt.Errorf("apikey: %s: is not a JSON object of names and keys: remove it to have it made again", path)
+		return nil, nil, fmt.Errorf("apikey: %s: is not a JSON object of names and keys: remove it to have it made again", path)
 	}
-	return keys, nil
-}
-
-// createKeys writes a file that must not exist yet.
-func createKeys(path string, keys map[string]string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("apikey: %w", err)
-	}
-	return throughTemporary(path, keys, os.Link)
-}
-
-// replaceKeys writes a file anew.
-func replaceKeys(path string, keys map[string]string) error {
-	return throughTemporary(path, keys, os.Rename)
-}
-
-// throughTemporary writes a file beside the final one and then puts it in its
-// place, so that no one ever sees half of it. CreateTemp gives the file the
-// rights 0600.
-func throughTemporary(path string, keys map[string]string, place func(from, to string) error) (err error) {
-	text, err := json.MarshalIndent(keys, "", "  ")
-	if err != nil {
-		return fmt.Errorf("apikey: %w", err)
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".keys-*")
-	if err != nil {
-		return fmt.Errorf("apikey: %w", err)
-	}
-	defer func() { _ = os.Remove(file.Name()) }() // the second name, or all that is left of a failure
-	_, err = file.Write(append(text, '\n'))
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = place(file.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("apikey: %w", err)
-	}
-	return nil
+	return keys, info, nil
 }

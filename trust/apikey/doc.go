@@ -17,9 +17,14 @@
 //
 // # Where keys come from
 //
-// [New] takes keys from code, each with the principal that it stands for. [Load]
-// reads a file that holds hashes and principals, for production. [Development]
-// keeps the keys themselves in a file that only its owner can read, and makes
-// them on first use, so that an example or a developer's own machine needs no
-// set-up.
+// [New] takes keys from code, each with the principal that it stands for.
+//
+// [FromStore] looks keys up in a [Store], which keeps a [Record] of each: name,
+// hash, principal, and when it ends. There, keys are made, replaced and taken back
+// while servers run, by the command key of package command or by a program's own
+// means, and no server needs to be started anew. [File] is a store in a file.
+//
+// [Development] keeps the keys themselves in a file that only its owner can read,
+// and makes them on first use, so that an example or a developer's own machine
+// needs no set-up.
 package apikey

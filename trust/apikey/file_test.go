@@ -1,15 +1,13 @@
 package apikey_test
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -32,34 +30,45 @@ func write(t *testing.T, text string, rights os.FileMode) string {
 	return path
 }
 
-func TestLoad(t *testing.T) {
-	t.Parallel()
-	key, old := apikey.Generate(), apikey.Generate()
-	path := write(t, fmt.Sprintf(`{"keys": [
-		{"name": "billing", "hash": %q, "kind": "service", "subject": "bills", "tenant": "acme", "permissions": ["orders:read"], "roles": ["r"], "scopes": ["s"]},
-		{"name": "old", "hash": %q, "expires": "2020-01-01T00:00:00Z"}
-	]}`, apikey.Hash(key), apikey.Hash(old)), 0o644)
-	a, err := apikey.Load(path)
+// openFile opens a file of records.
+func openFile(t *testing.T, path string) *apikey.File {
+	t.Helper()
+	file, err := apikey.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return file
+}
+
+func TestFileOfAllMembers(t *testing.T) {
+	t.Parallel()
+	key, old, gone := apikey.Generate(), apikey.Generate(), apikey.Generate()
+	path := write(t, fmt.Sprintf(`{"keys": [
+		{"name": "billing", "hash": %q, "kind": "service", "subject": "bills", "tenant": "acme", "client": "c", "permissions": ["orders:read"],
+		 "roles": ["r"], "scopes": ["s"], "created": "2025-01-01T00:00:00Z", "expires": "2999-01-01T00:00:00Z", "replaces": "old"},
+		{"name": "old", "hash": %q, "expires": "2020-01-01T00:00:00Z"},
+		{"name": "gone", "hash": %q, "revoked": "2999-01-01T00:00:00Z"}
+	]}`, strings.ToUpper(apikey.Hash(key)), apikey.Hash(old), apikey.Hash(gone)), 0o644)
+	a := apikey.FromStore(openFile(t, path))
 	identity, err := a.Authenticate(authorization("Bearer " + key))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &ambit.Principal{
-		Authority: "apikey", Subject: "bills", Kind: ambit.KindService, Tenant: "acme",
-		Permissions: []string{"orders:read"}, Roles: []string{"r"}, Scopes: []string{"s"},
+		Authority: "apikey", Subject: "bills", Kind: ambit.KindService, Tenant: "acme", Client: "c",
+		Permissions: []string{"orders:read"}, Roles: []string{"r"}, Scopes: []string{"s"}, Expires: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	if diff := cmp.Diff(want, identity.Principal); diff != "" {
 		t.Errorf("principal (-want +got):\n%s", diff)
 	}
-	if _, err := a.Authenticate(authorization("Bearer " + old)); err == nil {
-		t.Error("an expired key: want an error, got none")
+	for name, ended := range map[string]string{"expired": old, "revoked": gone} {
+		if identity, err := a.Authenticate(authorization("Bearer " + ended)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("a key that is %s: want an error that says so, got %v, %v", name, identity, err)
+		}
 	}
 }
 
-func TestLoadRefuses(t *testing.T) {
+func TestOpenFileRefuses(t *testing.T) {
 	t.Parallel()
 	key := apikey.Generate()
 	entry := func(members string) string {
@@ -81,6 +90,11 @@ func TestLoadRefuses(t *testing.T) {
 		{"no name and no hash", `{"keys":[{}]}`, "apikey: PATH: /keys/0/name: is required; add it\napikey: PATH: /keys/0/hash: is required; add it", 0o600},
 		{"an empty hash", `{"keys":[{"name":"a","hash":""}]}`, `apikey: PATH: key "a": has no hash: make one with apikey.Hash`, 0o600},
 		{"a key for a hash", `{"keys":[{"name":"a","hash":"` + key + `"}]}`, `apikey: PATH: key "a": its hash is a key, not the hash of one: make the hash with apikey.Hash, and keep the key out of files`, 0o600},
+		{
+			"two of one name, and a name too long", `{"keys":[{"name":"a","hash":"` + apikey.Hash(key) + `"},{"name":"a","hash":"` + apikey.Hash("x") + `"},{"name":"` + strings.Repeat("b", 201) + `","hash":"` + apikey.Hash("y") + `"}]}`,
+			"apikey: PATH: key \"a\": another key has this name\napikey: PATH: key \"" + strings.Repeat("b", 201) + "\": its name is longer than 200 bytes or no text", 0o600,
+		},
+		{"one hash in two cases", `{"keys":[{"name":"a","hash":"` + apikey.Hash(key) + `"},{"name":"b","hash":"` + strings.ToUpper(apikey.Hash(key)) + `"}]}`, `apikey: PATH: key "b": another key is the same`, 0o600},
 		{"a key for a list", `{"keys":[{"name":"a","hash":["` + key + `"]}]}`, "apikey: PATH: /keys/0/hash: must be a string, not an array", 0o600},
 		{"others may write", `{"keys":[]}`, "apikey: PATH: has the rights 0622, and nobody but its owner may write to it: chmod 600 it", 0o622},
 	}
@@ -91,7 +105,7 @@ func TestLoadRefuses(t *testing.T) {
 				t.Skip("Windows has no such rights")
 			}
 			path := write(t, tt.text, tt.rights)
-			_, err := apikey.Load(path)
+			_, err := apikey.OpenFile(path)
 			if diff := cmp.Diff(tt.want, strings.ReplaceAll(fmt.Sprint(err), path, "PATH")); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
@@ -99,201 +113,138 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-func TestLoadWithoutAFile(t *testing.T) {
+// Where no file is yet, nobody comes in, and the first key makes it.
+func TestT09_FileIsMadeForItsOwner(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "none")
-	_, err := apikey.Load(path)
-	if !errors.Is(err, fs.ErrNotExist) || strings.Count(err.Error(), path) != 1 || !strings.Contains(err.Error(), "the command key") {
-		t.Errorf("no file: want an error that names it once and says what makes one, got %v", err)
+	path := filepath.Join(t.TempDir(), "keys.json")
+	file := openFile(t, path)
+	a := apikey.FromStore(file)
+	if got := a.Notices(); len(got) != 1 || !strings.Contains(got[0], "no API keys") {
+		t.Errorf("notices: want that there are no keys, got %q", got)
 	}
-	if _, err := apikey.Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
-		t.Errorf("a folder: want an error that says so, got %v", err)
+	key := apikey.Generate()
+	if err := file.Add(t.Context(), apikey.Record{Name: "a", Hash: apikey.Hash(key)}); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// An empty list of scopes is a list: such a key may not do what takes a scope.
-func TestT06_LoadKeepsAnEmptyListOfScopes(t *testing.T) {
-	t.Parallel()
-	limited, unlimited := apikey.Generate(), apikey.Generate()
-	a, err := apikey.Load(write(t, fmt.Sprintf(`{"keys":[{"name":"limited","hash":%q,"scopes":[]},{"name":"unlimited","hash":%q}]}`,
-		apikey.Hash(limited), apikey.Hash(unlimited)), 0o600))
+	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]*ambit.Principal{
-		"limited":   {Authority: "apikey", Subject: "limited", Scopes: []string{}},
-		"unlimited": {Authority: "apikey", Subject: "unlimited", Unscoped: true},
-	} {
-		got, _ := a.Principal(name)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+	if got := info.Mode().Perm(); got != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("rights: want 0600, got %#o", got)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(text), key[6:20]) || !json.Valid(text) {
+		t.Errorf("file: want JSON without the key, got %s, %v", text, err)
+	}
+	if identity, err := a.Authenticate(authorization("Bearer " + key)); err != nil || identity == nil {
+		t.Errorf("the key: want its caller, got %v, %v", identity, err)
+	}
+	if got := a.Notices(); got != nil {
+		t.Errorf("notices: want none, got %q", got)
 	}
 }
 
-func callers(names ...string) map[string]*ambit.Principal {
-	all := map[string]*ambit.Principal{}
-	for _, name := range names {
-		all[name] = &ambit.Principal{Permissions: []string{"notes:" + name}}
-	}
-	return all
-}
-
-func readKeys(t *testing.T, path string) map[string]string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var keys map[string]string
-	if err := json.Unmarshal(data, &keys); err != nil {
-		t.Fatal(err)
-	}
-	return keys
-}
-
-func TestDevelopment(t *testing.T) {
-	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "a", "b")
-	path := filepath.Join(folder, "keys.json")
-
-	_, made, err := apikey.Development(path, callers("editor", "reader"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(readKeys(t, path), made); diff != "" || len(made) != 2 {
-		t.Errorf("first use: want two keys, those of the file (-want +got):\n%s", diff)
-	}
-
-	a, again, err := apikey.Development(path, callers("editor", "reader"))
-	if err != nil || again != nil {
-		t.Errorf("second use: want no new keys, got %v, %v", again, err)
-	}
-	identity, err := a.Authenticate(authorization("Bearer " + made["reader"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &ambit.Principal{Authority: "apikey", Subject: "reader", Permissions: []string{"notes:reader"}, Unscoped: true}
-	if diff := cmp.Diff(want, identity.Principal); diff != "" {
-		t.Errorf("principal (-want +got):\n%s", diff)
-	}
-
-	_, more, err := apikey.Development(path, callers("editor", "reader", "auditor"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := readKeys(t, path)
-	wantAll := map[string]string{"editor": made["editor"], "reader": made["reader"], "auditor": more["auditor"]}
-	if diff := cmp.Diff(wantAll, all); diff != "" || len(more) != 1 {
-		t.Errorf("one more caller: want one more key and the others kept, got %v (-want +got):\n%s", more, diff)
-	}
-
-	if _, _, err := apikey.Development(path, callers("editor")); err == nil || !strings.Contains(err.Error(), "stands for nobody") {
-		t.Errorf("a key of nobody's: want an error that says so, got %v", err)
-	}
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
-		t.Errorf("folder: want the file of keys alone, got %v, %v", entries, err)
-	}
-}
-
-func TestT09_DevelopmentKeysAreTheOwnersAlone(t *testing.T) {
+// A file that its operator lets others read stays readable for them: the server
+// may run as one of them.
+func TestFileKeepsItsRights(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no such rights")
 	}
-	folder := filepath.Join(t.TempDir(), "made")
-	path := filepath.Join(folder, "keys.json")
-	for _, names := range [][]string{{"editor"}, {"editor", "reader"}} {
-		if _, _, err := apikey.Development(path, callers(names...)); err != nil {
-			t.Fatal(err)
-		}
-		for name, want := range map[string]os.FileMode{path: 0o600, folder: 0o700} {
-			info, err := os.Stat(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := info.Mode().Perm(); got != want {
-				t.Errorf("rights of %s for %v: want %#o, got %#o", filepath.Base(name), names, want, got)
-			}
-		}
-	}
-	for _, rights := range []os.FileMode{0o640, 0o604, 0o620, 0o601} {
-		if err := os.Chmod(path, rights); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := apikey.Development(path, callers("editor", "reader")); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-			t.Errorf("rights %#o: want an error with the cure, got %v", rights, err)
-		}
-	}
-}
-
-func TestT09_DevelopmentErrorsShowNoKey(t *testing.T) {
-	t.Parallel()
-	key := apikey.Generate()
-	for name, text := range map[string]string{
-		"not JSON": key, "not an object": `["` + key + `"]`, "another type": `{"editor": {"key": "` + key + `"}}`,
-		"damaged": `{"editor": "` + key[:43] + `"}`, "twice": `{"editor": "` + key + `", "reader": "` + key + `"}`,
-	} {
-		_, _, err := apikey.Development(write(t, text, 0o600), callers("editor", "reader"))
-		if err == nil || strings.Contains(err.Error(), key[6:20]) {
-			t.Errorf("%s: want an error without the key, got %v", name, err)
-		}
-	}
-	for _, wrong := range []map[string]*ambit.Principal{{"": {}}, {"editor": nil}} {
-		path := filepath.Join(t.TempDir(), "keys.json")
-		if _, _, err := apikey.Development(path, wrong); err == nil {
-			t.Errorf("callers %v: want an error, got none", wrong)
-		}
-		if _, err := os.Stat(path); err == nil {
-			t.Errorf("callers %v: want no file, got one", wrong)
-		}
-	}
-}
-
-// Many start at once for the first time: all of them end up with the same keys,
-// and one of them has made them.
-func TestDevelopmentAtOnce(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "keys.json")
-	const starts = 8
-	var together sync.WaitGroup
-	made := make([]map[string]string, starts)
-	authenticators := make([]*apikey.Authenticator, starts)
-	for i := range starts {
-		together.Go(func() {
-			var err error
-			if authenticators[i], made[i], err = apikey.Development(path, callers("editor")); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	together.Wait()
-	key, makers := readKeys(t, path)["editor"], 0
-	for i, a := range authenticators {
-		if made[i] != nil {
-			makers++
-		}
-		if a == nil {
-			continue
-		}
-		if identity, err := a.Authenticate(authorization("Bearer " + key)); err != nil || identity == nil {
-			t.Errorf("start %d does not know the key of the file: %v", i, err)
-		}
-	}
-	if makers != 1 {
-		t.Errorf("makers: want 1, got %d", makers)
-	}
-}
-
-func TestLoadReadsTimes(t *testing.T) {
-	t.Parallel()
-	key := apikey.Generate()
-	text := fmt.Sprintf(`{"keys":[{"name":"a","hash":%q,"expires":%q}]}`, apikey.Hash(key), time.Now().Add(time.Hour).Format(time.RFC3339))
-	a, err := apikey.Load(write(t, text, 0o600))
-	if err != nil {
+	path := write(t, `{"keys":[]}`, 0o640)
+	if err := openFile(t, path).Add(t.Context(), apikey.Record{Name: "a", Hash: apikey.Hash("a")}); err != nil {
 		t.Fatal(err)
 	}
-	if identity, err := a.Authenticate(authorization("Bearer " + key)); err != nil || identity == nil {
-		t.Errorf("a key that expires later: want an identity, got %v, %v", identity, err)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("rights: want 0640, got %v, %v", info.Mode(), err)
+	}
+}
+
+// What is changed by hand is seen, and what cannot be read is not taken for an
+// empty file.
+func TestT03_FileIsReadAgain(t *testing.T) {
+	t.Parallel()
+	entry := func(name string) string { return `{"name":"` + name + `","hash":"` + apikey.Hash(name) + `"}` }
+	path := write(t, `{"keys":[`+entry("a")+`]}`, 0o600)
+	file := openFile(t, path)
+	for _, step := range []struct {
+		name   string
+		change func() error
+		want   string
+	}{
+		{"nothing", func() error { return nil }, "a"},
+		{"written in place, of one length", func() error { return os.WriteFile(path, []byte(`{"keys":[`+entry("b")+`]}`), 0o600) }, "b"},
+		{"broken", func() error { return os.WriteFile(path, []byte(`{"keys":[`), 0o600) }, "error"},
+		{"mended", func() error { return os.WriteFile(path, []byte(`{"keys":[`+entry("c")+`]}`), 0o600) }, "c"},
+		{"gone", func() error { return os.Remove(path) }, "error"},
+		{"back", func() error { return os.WriteFile(path, []byte(`{"keys":[`+entry("d")+`]}`), 0o600) }, "d"},
+	} {
+		if err := step.change(); err != nil {
+			t.Fatal(err)
+		}
+		got := "error"
+		if list, err := file.List(t.Context(), "", 10); err == nil {
+			got = ""
+			for _, r := range list {
+				got += r.Name
+			}
+		}
+		if diff := cmp.Diff(step.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+	}
+}
+
+// Whoever changes a file that does not hold together would write a part of it
+// back and lose the rest.
+func TestBrokenFileIsNotChanged(t *testing.T) {
+	t.Parallel()
+	path := write(t, `{"keys":[]}`, 0o600)
+	file := openFile(t, path)
+	const broken = `{"keys":[],"more":1}`
+	if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Add(t.Context(), apikey.Record{Name: "a", Hash: apikey.Hash("a")}); err == nil || !strings.Contains(err.Error(), "/more") {
+		t.Errorf("want an error that says where, got %v", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != broken {
+		t.Errorf("file: want it as it was, got %s, %v", text, err)
+	}
+	if _, err := os.Stat(path + ".new"); !os.IsNotExist(err) {
+		t.Errorf("the lock: want it gone, got %v", err)
+	}
+}
+
+func TestFileUnderALock(t *testing.T) {
+	t.Parallel()
+	path := write(t, `{"keys":[]}`, 0o600)
+	if err := os.WriteFile(path+".new", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := openFile(t, path).Add(ctx, apikey.Record{Name: "a", Hash: apikey.Hash("a")})
+	if err == nil || !strings.Contains(err.Error(), path+".new is there") {
+		t.Errorf("want an error that names the lock, got %v", err)
+	}
+}
+
+// An empty list of scopes is a list: such a key may not do what takes a scope.
+func TestT06_FileKeepsAnEmptyListOfScopes(t *testing.T) {
+	t.Parallel()
+	path := write(t, fmt.Sprintf(`{"keys":[{"name":"limited","hash":%q,"scopes":[]},{"name":"unlimited","hash":%q}]}`,
+		apikey.Hash("limited"), apikey.Hash("unlimited")), 0o600)
+	a := apikey.FromStore(openFile(t, path))
+	for name, want := range map[string]*ambit.Principal{
+		"limited":   {Authority: "apikey", Subject: "limited", Scopes: []string{}},
+		"unlimited": {Authority: "apikey", Subject: "unlimited", Unscoped: true},
+	} {
+		got, err := a.Principal(t.Context(), name)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
 	}
 }

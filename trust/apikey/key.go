@@ -18,6 +18,9 @@ const (
 // hash is what is kept of a key.
 type hash [sha256.Size]byte
 
+// String returns the hash as records hold it.
+func (h hash) String() string { return hex.EncodeToString(h[:]) }
+
 // Generate returns a new key. It does not fail.
 func Generate() string {
 	key := make([]byte, 0, keySize)
@@ -37,12 +40,9 @@ func Generate() string {
 	return string(append(key, check[:]...))
 }
 
-// Hash returns the SHA-256 of a key in hexadecimal digits, the form in which
-// files for [Load] hold it.
-func Hash(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:])
-}
+// Hash returns the SHA-256 of a key in hexadecimal digits, the form in which a
+// [Record] holds it.
+func Hash(key string) string { return hash(sha256.Sum256([]byte(key))).String() }
 
 // wellFormed reports whether a text has the form of a key, checksum included.
 func wellFormed(key string) bool {
@@ -59,11 +59,15 @@ func wellFormed(key string) bool {
 	return string(check[:]) == key[checkedSize:]
 }
 
-// checksum returns the last six digits of a key that begins with the text.
+// checksum returns the last six digits of a key that begins with the text. It
+// goes through the table of package crc32 by itself: the package's own functions
+// make the bytes escape to the heap, once for each request.
 func checksum(text string) (check [keySize - checkedSize]byte) {
-	var checked [checkedSize]byte
-	copy(checked[:], text)
-	sum := crc32.ChecksumIEEE(checked[:])
+	sum := ^uint32(0)
+	for i := range len(text) {
+		sum = crc32.IEEETable[byte(sum)^text[i]] ^ sum>>8
+	}
+	sum = ^sum
 	for i := len(check) - 1; i >= 0; i-- {
 		check[i] = digits[sum%62]
 		sum /= 62

@@ -51,7 +51,7 @@ func TestFIFOIsNotWaitedFor(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := apikey.Load(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := apikey.OpenFile(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("want an error that says so, got %v", err)
 	}
 }
