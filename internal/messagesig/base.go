@@ -1,0 +1,144 @@
+package messagesig
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// Message is what there is to cover of a request or a response.
+type Message struct {
+	// Method, Scheme, Authority, Path and Query are the request's, the
+	// authority as [Authority] makes it, the path and the query escaped, the
+	// query without its question mark.
+	Method, Scheme, Authority, Path, Query string
+	// Header holds the fields. A request's Host is not among them.
+	Header http.Header
+	// Status is a response's status code. Zero: this is a request.
+	Status int
+	// Request is what a response answers. Nil: not known, so that nothing of
+	// it can be covered.
+	Request *Message
+}
+
+// Authority returns the value of @authority for a scheme and a host with or
+// without port: in lower case, without the port that is the scheme's own (RFC
+// 9421, section 2.2.3).
+func Authority(scheme, host string) string {
+	host = strings.ToLower(host)
+	switch scheme {
+	case "https":
+		return strings.TrimSuffix(host, ":443")
+	case "http":
+		return strings.TrimSuffix(host, ":80")
+	}
+	return host
+}
+
+// base writes a line for each component and the one that says which they are.
+func base(m *Message, covered []identifier, list httpsfv.InnerList) ([]byte, error) {
+	params, err := httpsfv.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, 0, 512)
+	for _, one := range covered {
+		value, err := m.value(one.Component)
+		if err != nil {
+			return nil, err
+		}
+		text = append(text, one.text...)
+		text = append(text, ": "...)
+		text = append(text, value...)
+		text = append(text, '\n')
+	}
+	text = append(text, `"@signature-params": `...)
+	return append(text, params...), nil
+}
+
+// value returns the value of a component. A line break in it would be a line of
+// its own in the base.
+func (m *Message) value(c Component) (string, error) {
+	of := m
+	if c.Request {
+		of = m.Request
+	}
+	value, ok := "", false
+	switch {
+	case of == nil:
+	case c.Name[0] == '@':
+		value, ok = of.derived(c.Name)
+	default:
+		value, ok = of.field(c.Name, c.Key)
+	}
+	if !ok || strings.ContainsAny(value, "\r\n") {
+		return "", fmt.Errorf("the message has no %q that could be covered", c.Name)
+	}
+	return value, nil
+}
+
+// derived returns the value of a derived component (RFC 9421, section 2.2).
+func (m *Message) derived(name string) (string, bool) {
+	if name == "@status" {
+		return strconv.Itoa(m.Status), m.Status != 0
+	}
+	if m.Status != 0 {
+		return "", false
+	}
+	path, query := m.Path, ""
+	if path == "" {
+		path = "/"
+	}
+	if m.Query != "" {
+		query = "?" + m.Query
+	}
+	switch name {
+	case "@method":
+		return m.Method, true
+	case "@scheme":
+		return m.Scheme, true
+	case "@authority":
+		return m.Authority, true
+	case "@path":
+		return path, true
+	case "@query":
+		return "?" + m.Query, true
+	case "@request-target":
+		return path + query, true
+	case "@target-uri":
+		return m.Scheme + "://" + m.Authority + path + query, true
+	}
+	return "", false
+}
+
+// field returns the value of a field or of a member of it (RFC 9421, sections
+// 2.1 and 2.1.2).
+func (m *Message) field(name, key string) (string, bool) {
+	lines := m.Header[http.CanonicalHeaderKey(name)]
+	if len(lines) == 0 {
+		return "", false
+	}
+	if key != "" {
+		fields, err := Dictionary(lines)
+		if err != nil {
+			return "", false
+		}
+		member, ok := fields.Get(key)
+		if !ok {
+			return "", false
+		}
+		value, err := httpsfv.Marshal(member)
+		return value, err == nil
+	}
+	if len(lines) == 1 {
+		return strings.Trim(lines[0], " \t"), true
+	}
+	trimmed := make([]string, len(lines))
+	for i, line := range lines {
+		trimmed[i] = strings.Trim(line, " \t")
+	}
+	return strings.Join(trimmed, ", "), true
+}

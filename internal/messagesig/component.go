@@ -1,0 +1,76 @@
+package messagesig
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// Component is something of a message that a signature covers (RFC 9421,
+// section 2).
+type Component struct {
+	// Name is a field name in lower case, or that of a derived component, as
+	// in "@method".
+	Name string
+	// Key is the member of a dictionary field that is covered alone. Empty: the
+	// field as a whole.
+	Key string
+	// Request says that it is a component of the request, covered by the
+	// signature of its response.
+	Request bool
+}
+
+// identifier is a component as it is written at the start of its line.
+type identifier struct {
+	Component
+	text string
+}
+
+// identify reads one item of a list of covered components.
+func identify(item httpsfv.Item) (identifier, error) {
+	name, ok := item.Value.(string)
+	if !ok || !fieldName(strings.TrimPrefix(name, "@")) {
+		return identifier{}, errors.New("a covered component has no name in lower case")
+	}
+	c := Component{Name: name}
+	for _, param := range item.Params.Names() {
+		value, _ := item.Params.Get(param)
+		key, isText := value.(string)
+		switch {
+		case param == "key" && isText && key != "" && name[0] != '@':
+			c.Key = key
+		case param == "req" && value == true:
+			c.Request = true
+		default:
+			return identifier{}, fmt.Errorf("a component has the parameter %q, which is not known here", param)
+		}
+	}
+	text, err := httpsfv.Marshal(item)
+	return identifier{c, text}, err
+}
+
+// item is the inverse of [identify].
+func (c Component) item() httpsfv.Item {
+	item := httpsfv.NewItem(c.Name)
+	if c.Key != "" {
+		item.Params.Add("key", c.Key)
+	}
+	if c.Request {
+		item.Params.Add("req", true)
+	}
+	return item
+}
+
+// fieldName reports whether a text is the name of a field in lower case (RFC
+// 9110, section 5.1).
+func fieldName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+			return false
+		}
+	}
+	return name != ""
+}
