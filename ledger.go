@@ -10,14 +10,11 @@ import (
 // Implementations: trust/idempotency in memory; databases in their own packages.
 //
 // A call that must happen once makes a claim before its handler starts and
-// settles it afterwards. Everything that one call takes is in one [Claim], so
-// that an implementation can take it in one transaction with one winner; that is
-// also why there is one Ledger and not an interface for every kind of record. A
-// Claim names the client's key today. What will be claimed beside it (a person's
-// approval, which is found by [Binding.Operation], and the intent that an audit
-// record needs) becomes a field of Claim, and what stands in the way of it a
-// field of [Record]; the methods stay as they are, and so do those who call
-// them.
+// settles it afterwards. Everything that one call takes is in one [Claim]: the
+// client's key, the proposal that allows it ([Approver]), and the intent that an
+// audit record needs. An implementation takes it in one transaction with one
+// winner; that is also why there is one Ledger and not an interface for every
+// kind of record.
 //
 // The pipeline decides, the Ledger remembers: who may call, whether a record
 // belongs to the same call, and what a caller is told are not its business. It
@@ -67,13 +64,42 @@ type Claim struct {
 	// Key is the name of the record of a key that the client chose. Principals
 	// share no names, so that nobody can come upon, or occupy, the key of
 	// somebody else; neither do clients and handlers that give keys.
+	// The zero Key: the client chose none.
 	Key Digest
+	// Approval is the proposal that allows the call. Its ID is empty: none is
+	// needed.
+	Approval ApprovalClaim
+	// Intent says that the call has to be on record before it starts, and what
+	// of it. Nil: it has not.
+	Intent *Intent
 	// Binding is the call that the claim is for.
 	Binding Binding
 	// Lease is how long the call may take. A claim that is neither finished nor
 	// released by then was lost with its process: its record is
 	// RecordUnknown.
 	Lease time.Duration
+}
+
+// ApprovalClaim is the part of a [Claim] that is about a proposal. The claim is
+// made where the proposal is approved and its time is not over, or pending where
+// Level is Confirm, and where Preview is the one that it was decided with; one
+// with another preview has expired by that.
+type ApprovalClaim struct {
+	// ID is [Standing.ID].
+	ID string
+	// Level is whose word the call takes.
+	Level Approval
+	// Preview is the digest of the preview as it is now.
+	Preview Digest
+}
+
+// Intent is what a record says of a call before it starts.
+type Intent struct {
+	// Event is the call as [Observer.Start] was told of it.
+	Event Event
+	// Input is the canonical input with its secrets replaced. It must not be
+	// kept.
+	Input []byte
 }
 
 // Attempt identifies one claim.
@@ -105,4 +131,8 @@ type Record struct {
 	// Outcome is what Finish was given. Nil: it was too large to keep. It must
 	// not be changed.
 	Outcome []byte
+	// Approval is how the proposal of the claim stands, where that is what
+	// stands in the way: State is RecordFree then, unless the key does too. Its
+	// ID is empty: nothing is in the way of the proposal, or there is none.
+	Approval Standing
 }

@@ -67,6 +67,11 @@ type Principal struct {
 	// Unscoped says that the credential carries no list of scopes at all, so
 	// that permission alone decides.
 	Unscoped bool
+	// Behind are the keys ([Principal.Key]) of the persons who stand behind the
+	// principal: the user on whose behalf an agent acts, the owner of an API key,
+	// whoever granted it. Who shares one of them with a requester has no part in
+	// a decision that takes another pair of eyes. Empty: nobody else.
+	Behind []string
 	// Expires is when the credential ends; no call is made after it. Zero:
 	// never.
 	Expires time.Time
@@ -121,6 +126,7 @@ func (p *Principal) clone() *Principal {
 	c := *p
 	c.Permissions = slices.Clone(p.Permissions)
 	c.Roles = slices.Clone(p.Roles)
+	c.Behind = slices.Clone(p.Behind)
 	c.Scopes = slices.Clone(p.Scopes)
 	c.Claims = maps.Clone(p.Claims)
 	return &c

@@ -1,0 +1,98 @@
+package ambit_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ambit-dev/ambit"
+)
+
+func ring(t *testing.T, text string) *ambit.KeyRing {
+	t.Helper()
+	r, err := ambit.ParseKeyRing(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestT24_SealedForOnePurpose(t *testing.T) {
+	t.Parallel()
+	r := ring(t, ambit.NewKey())
+	sealed := r.Sealer("confirm", "notes").Seal([]byte("x"), []byte("plain"), []byte("bound"))
+	if sealed[0] != 'x' {
+		t.Fatal("Seal does not append")
+	}
+	sealed = sealed[1:]
+	for _, tt := range []struct {
+		name   string
+		sealer *ambit.Sealer
+		sealed []byte
+		bound  string
+		ok     bool
+	}{
+		{"as it was", r.Sealer("confirm", "notes"), sealed, "bound", true},
+		{"another purpose", r.Sealer("cursor", "notes"), sealed, "bound", false},
+		{"another application", r.Sealer("confirm", "other"), sealed, "bound", false},
+		{"purpose and application run together", r.Sealer("confirmn", "otes"), sealed, "bound", false},
+		{"bound to something else", r.Sealer("confirm", "notes"), sealed, "bound!", false},
+		{"changed", r.Sealer("confirm", "notes"), append(bytes.Clone(sealed[:len(sealed)-1]), sealed[len(sealed)-1]^1), "bound", false},
+		{"cut", r.Sealer("confirm", "notes"), sealed[:20], "bound", false},
+		{"empty", r.Sealer("confirm", "notes"), nil, "bound", false},
+		{"another ring", ring(t, ambit.NewKey()).Sealer("confirm", "notes"), sealed, "bound", false},
+	} {
+		got, err := tt.sealer.Open(nil, tt.sealed, []byte(tt.bound))
+		if (err == nil) != tt.ok || tt.ok && string(got) != "plain" {
+			t.Errorf("%s: got %q and %v", tt.name, got, err)
+		}
+	}
+}
+
+func TestT24_RetiredKeysOpenUntilTheirDate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // which begins on 2000-01-01
+		older, newer := ambit.NewKey(), ambit.NewKey()
+		sealed := ring(t, older).Sealer("p", "a").Seal(nil, []byte("plain"), nil)
+		rotated := ring(t, newer+",\n "+older+";until=2000-01-02")
+		opens := func() bool { _, err := rotated.Sealer("p", "a").Open(nil, sealed, nil); return err == nil }
+		if !opens() {
+			t.Error("a retired key does not open before its date")
+		}
+		if _, err := ring(t, older).Sealer("p", "a").Open(nil, rotated.Sealer("p", "a").Seal(nil, []byte("x"), nil), nil); err == nil {
+			t.Error("the retired key still seals")
+		}
+		if got := len(rotated.Derive("p", "a", time.Now())); got != 2 {
+			t.Errorf("derived: want 2, got %d", got)
+		}
+		time.Sleep(48 * time.Hour)
+		if opens() {
+			t.Error("a retired key opens after its date")
+		}
+		if got := len(rotated.Derive("p", "a", time.Now())); got != 1 {
+			t.Errorf("derived: want 1, got %d", got)
+		}
+	})
+}
+
+func TestT24_RingIsChecked(t *testing.T) {
+	t.Parallel()
+	good := ambit.NewKey()
+	short := base64.RawURLEncoding.EncodeToString(make([]byte, 31))
+	for text, want := range map[string]string{
+		"": "needs a key", " , ": "needs a key", short: "has 31 bytes", good + "," + good: "stands in it twice",
+		good + "=": "not base64url", "secret!": "not base64url", good + ";until=2027-01-31": "the first key",
+		good + "," + ambit.NewKey() + ";until=tomorrow": "its date",
+	} {
+		_, err := ambit.ParseKeyRing(text)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: want an error that says %q, got %v", text, want, err)
+		}
+		if err != nil && text != "" && strings.Contains(err.Error(), strings.Split(text, ",")[0]) && len(text) > 10 {
+			t.Errorf("the error shows a key: %v", err)
+		}
+	}
+}

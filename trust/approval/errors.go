@@ -1,0 +1,6 @@
+package approval
+
+import "errors"
+
+// ErrNotFound says that there is no such proposal, for this tenant.
+var ErrNotFound = errors.New("approval: there is no such proposal")
