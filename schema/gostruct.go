@@ -12,7 +12,7 @@ import (
 
 // structNode returns the node of a struct type, the same one each time.
 func (c *typeCompiler) structNode(t reflect.Type) (*node, error) {
-	if n := c.structs[t]; n != nil {
+	if n := ofType(c.structs, t); n != nil {
 		return n, nil
 	}
 	n := goNode(t, typeObject, bindStruct)
@@ -20,7 +20,7 @@ func (c *typeCompiler) structNode(t reflect.Type) (*node, error) {
 	if t.Name() != "" {
 		n.named = n
 	}
-	c.structs[t] = n
+	c.structs = append(c.structs, n)
 	if err := c.fields(n.obj, t); err != nil {
 		return nil, err
 	}
@@ -44,11 +44,11 @@ func (c *typeCompiler) fields(o *object, t reflect.Type) error {
 	for i := range found {
 		member := &found[i]
 		if slices.ContainsFunc(discriminators, func(f field) bool { return f.name() == member.name }) {
-			return fmt.Errorf("%s: the name %q is taken by the discriminator; rename one of them", fieldWords(t, member.field), member.name)
+			return fmt.Errorf("%s: the name %q is taken by the discriminator; rename one of them", fieldWords(t, member.goName), member.name)
 		}
 		f, err := c.field(o, member)
 		if err != nil {
-			return fmt.Errorf("%s: %w", fieldWords(t, member.field), err)
+			return fmt.Errorf("%s: %w", fieldWords(t, member.goName), err)
 		}
 		o.fields = append(o.fields, f)
 	}
@@ -59,7 +59,9 @@ func (c *typeCompiler) fields(o *object, t reflect.Type) error {
 // member is one struct field that has a JSON name.
 type member struct {
 	name   string
-	field  reflect.StructField
+	goName string
+	goType reflect.Type
+	index  int   // in its struct
 	within []int // the embedded structs that lead to it
 	omit   omission
 	tags   tags
@@ -73,11 +75,11 @@ func flatten(t reflect.Type, within []int, types []reflect.Type) ([]member, erro
 		sf := t.Field(i)
 		tags, err := parseTags(sf.Tag)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", fieldWords(t, sf), err)
+			return nil, fmt.Errorf("%s: %w", fieldWords(t, sf.Name), err)
 		}
 		name, omit, skip, err := jsonName(&tags)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", fieldWords(t, sf), err)
+			return nil, fmt.Errorf("%s: %w", fieldWords(t, sf.Name), err)
 		}
 		if skip {
 			continue
@@ -86,10 +88,10 @@ func flatten(t reflect.Type, within []int, types []reflect.Type) ([]member, erro
 			switch {
 			case sf.Type.Kind() == reflect.Struct && !isValueStruct(sf.Type):
 				if slices.Contains(types, sf.Type) {
-					return nil, fmt.Errorf("%s: embeds itself", fieldWords(t, sf))
+					return nil, fmt.Errorf("%s: embeds itself", fieldWords(t, sf.Name))
 				}
 				if len(tags) > 0 {
-					return nil, fmt.Errorf("%s: an embedded struct takes no tags but a json name; tag its fields instead", fieldWords(t, sf))
+					return nil, fmt.Errorf("%s: an embedded struct takes no tags but a json name; tag its fields instead", fieldWords(t, sf.Name))
 				}
 				inner, err := flatten(sf.Type, append(slices.Clip(within), i), append(types, t))
 				if err != nil {
@@ -98,19 +100,19 @@ func flatten(t reflect.Type, within []int, types []reflect.Type) ([]member, erro
 				found = append(found, inner...)
 				continue
 			case sf.Type.Kind() == reflect.Pointer && sf.Type.Elem().Kind() == reflect.Struct:
-				return nil, fmt.Errorf("%s: an embedded pointer may be nil; embed the struct itself or give the field a json name", fieldWords(t, sf))
+				return nil, fmt.Errorf("%s: an embedded pointer may be nil; embed the struct itself or give the field a json name", fieldWords(t, sf.Name))
 			}
 		}
 		if !sf.IsExported() {
 			if sf.Anonymous || tags.ours() {
-				return nil, fmt.Errorf("%s: is not exported and can't be set; export it or remove its tags", fieldWords(t, sf))
+				return nil, fmt.Errorf("%s: is not exported and can't be set; export it or remove its tags", fieldWords(t, sf.Name))
 			}
 			continue
 		}
 		if name == "" {
 			name = sf.Name
 		}
-		found = append(found, member{name: name, field: sf, within: within, omit: omit, tags: tags})
+		found = append(found, member{name: name, goName: sf.Name, goType: sf.Type, index: i, within: within, omit: omit, tags: tags})
 	}
 	return found, nil
 }
@@ -140,7 +142,7 @@ func shadow(t reflect.Type, all []member) ([]member, error) {
 		case winner == i:
 			kept = append(kept, m)
 		case len(all[winner].within) == len(m.within):
-			return nil, fmt.Errorf("%s: the fields %s and %s both have the name %q; rename one of them", typeWords(t), all[winner].field.Name, m.field.Name, m.name)
+			return nil, fmt.Errorf("%s: the fields %s and %s both have the name %q; rename one of them", typeWords(t), all[winner].goName, m.goName, m.name)
 		}
 	}
 	return kept, nil
@@ -196,7 +198,7 @@ func jsonName(t *tags) (name string, omit omission, skip bool, err error) {
 
 // field compiles one field.
 func (c *typeCompiler) field(o *object, m *member) (field, error) {
-	n, err := c.node(m.field.Type)
+	n, err := c.node(m.goType)
 	if err != nil {
 		return field{}, err
 	}
@@ -206,10 +208,10 @@ func (c *typeCompiler) field(o *object, m *member) (field, error) {
 	}
 	f := newField(m.name, n)
 	f.omit = m.omit
-	if i := m.field.Index[0]; len(m.within) == 0 {
-		f.place = int32(i)
+	if len(m.within) == 0 {
+		f.place = int32(m.index)
 	} else {
-		f.place, f.remark().path = inside, append(slices.Clip(m.within), i)
+		f.place, f.remark().path = inside, append(slices.Clip(m.within), m.index)
 	}
 	if err := f.annotate(m.tags); err != nil {
 		return f, err
@@ -254,13 +256,13 @@ func (f *field) presence(m *member) error {
 	if err != nil {
 		return err
 	}
-	pointer := m.field.Type.Kind() == reflect.Pointer
-	if f.omit&omitZero != 0 && !pointer && reflect.PointerTo(m.field.Type).Implements(zeroer) {
+	pointer := m.goType.Kind() == reflect.Pointer
+	if f.omit&omitZero != 0 && !pointer && reflect.PointerTo(m.goType).Implements(zeroer) {
 		f.omit |= omitMethod
 	}
 	if nullable {
 		if !pointer && f.node.bind != bindSlice && f.node.bind != bindMap {
-			return fmt.Errorf("tag nullable: a %s can't hold null; make the field a pointer", m.field.Type)
+			return fmt.Errorf("tag nullable: a %s can't hold null; make the field a pointer", m.goType)
 		}
 		f.node.nullable = true
 	}
@@ -294,7 +296,7 @@ func (c *typeCompiler) later(o *object, i int, m *member) {
 	if text, tagged := m.tags.get("default"); tagged {
 		c.pending = append(c.pending, func() error {
 			if err := o.setDefault(i, m, text); err != nil {
-				return fmt.Errorf("%s: tag default: %w", m.field.Name, err)
+				return fmt.Errorf("%s: tag default: %w", m.goName, err)
 			}
 			return nil
 		})
@@ -304,7 +306,7 @@ func (c *typeCompiler) later(o *object, i int, m *member) {
 			f := &o.fields[i]
 			value, err := f.tagValue(text)
 			if err != nil {
-				return fmt.Errorf("%s: tag example: %w", m.field.Name, err)
+				return fmt.Errorf("%s: tag example: %w", m.goName, err)
 			}
 			own := f.remark()
 			if own.note == nil {
@@ -323,15 +325,15 @@ func (o *object) setDefault(i int, m *member, text string) error {
 	if err != nil {
 		return err
 	}
-	if m.field.Type.Kind() != reflect.Pointer {
-		zero := reflect.New(m.field.Type).Elem()
+	if m.goType.Kind() != reflect.Pointer {
+		zero := reflect.New(m.goType).Elem()
 		w := writer{write: true}
 		w.value(f.node, &path{}, zero)
 		if w.faults == nil {
-			return fmt.Errorf("the zero value %s is a valid value too, and can't be told from a missing one; make the field a *%s", w.buf, m.field.Type)
+			return fmt.Errorf("the zero value %s is a valid value too, and can't be told from a missing one; make the field a *%s", w.buf, m.goType)
 		}
 	}
-	b := &fallback{json: value, value: reflect.New(m.field.Type).Elem()}
+	b := &fallback{json: value, value: reflect.New(m.goType).Elem()}
 	b.set(f.node, b.value)
 	switch f.node.bind {
 	case bindBool, bindInt, bindUint, bindFloat, bindString, bindTime, bindDuration:

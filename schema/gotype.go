@@ -44,11 +44,7 @@ func ForType(t reflect.Type, o Options) (*Schema, error) {
 	if t == nil {
 		return nil, fmt.Errorf("schema: the type is nil; pass a type such as a struct")
 	}
-	c := &typeCompiler{
-		structs: make(map[reflect.Type]*node),
-		open:    make(map[reflect.Type]*node),
-		unions:  make(map[reflect.Type]*node),
-	}
+	c := &typeCompiler{}
 	for _, u := range o.Unions {
 		if err := c.declare(u); err != nil {
 			return nil, err
@@ -74,11 +70,8 @@ func finish(root *node, t reflect.Type) *Schema {
 	for _, n := range nodes {
 		s.secret = s.secret || n.holdsSecret()
 	}
-	if root.text != nil && t == nil {
-		s.published = root.text
+	if t == nil {
 		s.object = string(rootType(root.text)) == `"object"`
-	} else {
-		s.published = publish(root)
 	}
 	return s
 }
@@ -95,11 +88,21 @@ func rootType(text []byte) []byte {
 
 // typeCompiler turns Go types into nodes.
 type typeCompiler struct {
-	structs  map[reflect.Type]*node
-	open     map[reflect.Type]*node // named slices and maps under construction
-	unions   map[reflect.Type]*node
+	structs  []*node
+	open     []*node // named slices and maps under construction
+	unions   []*node
 	declared []Union
 	pending  []func() error // what needs the finished tree: defaults and examples
+}
+
+// ofType returns the node of a list that stands for t, or nil.
+func ofType(list []*node, t reflect.Type) *node {
+	for _, n := range list {
+		if n.goType == t {
+			return n
+		}
+	}
+	return nil
 }
 
 // node returns the node of a type.
@@ -252,14 +255,14 @@ func describe(n *node, t reflect.Type) (err error) {
 
 // container returns the node of a slice, an array or a map.
 func (c *typeCompiler) container(t reflect.Type) (*node, error) {
-	if under := c.open[t]; under != nil {
+	if under := ofType(c.open, t); under != nil {
 		return under, nil
 	}
 	n := goNode(t, 0, bindNothing)
 	if t.Name() != "" {
 		n.named = n
-		c.open[t] = n
-		defer delete(c.open, t)
+		c.open = append(c.open, n)
+		defer func() { c.open = c.open[:len(c.open)-1] }()
 	}
 	elem := t.Elem()
 	switch {

@@ -1,15 +1,15 @@
 package schema
 
 import (
-	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
-// publish writes the JSON Schema of a compiled Go type.
-func publish(root *node) []byte {
-	p := publisher{buf: make([]byte, 0, 1024)}
+// publish appends the JSON Schema of a compiled Go type to dst.
+func publish(dst []byte, root *node) []byte {
+	p := publisher{buf: dst}
 	p.findRecursion(root, nil)
 	p.baptize()
 	p.buf = append(p.buf, '{')
@@ -18,51 +18,42 @@ func publish(root *node) []byte {
 	if len(p.recursive) > 0 {
 		p.definitions()
 	}
-	return bytes.Clone(p.buf) // without spare room
+	return p.buf
 }
 
 // publisher writes one schema.
 type publisher struct {
 	buf       []byte
-	seen      map[*node]bool
+	seen      []*node
 	recursive []*node // the types that contain themselves, in the order they are met
 	names     map[*node]string
 }
 
 // findRecursion walks the tree and collects the types that it meets within themselves.
 func (p *publisher) findRecursion(n *node, within []*node) {
-	if p.seen == nil {
-		p.seen = map[*node]bool{}
-	}
 	if d := n.named; d != nil {
 		for _, outer := range within {
 			if outer == d {
-				if !p.isRecursive(d) {
+				if !slices.Contains(p.recursive, d) {
 					p.recursive = append(p.recursive, d)
 				}
 				return
 			}
 		}
-		if p.seen[d] {
+		if slices.Contains(p.seen, d) {
 			return
 		}
-		p.seen[d] = true
+		p.seen = append(p.seen, d)
 		within = append(within, d)
 	}
 	n.children(func(child *node) { p.findRecursion(child, within) })
 }
 
-func (p *publisher) isRecursive(d *node) bool {
-	for _, known := range p.recursive {
-		if known == d {
-			return true
-		}
-	}
-	return false
-}
-
 // baptize gives the recursive types names that differ.
 func (p *publisher) baptize() {
+	if len(p.recursive) == 0 {
+		return
+	}
 	p.names = make(map[*node]string, len(p.recursive))
 	taken := map[string]bool{}
 	for _, d := range p.recursive {
@@ -112,7 +103,8 @@ func (p *publisher) raw(name string, value []byte) {
 // count writes a limit unless it is unset.
 func (p *publisher) count(name string, n, unset int) {
 	if n != unset {
-		p.raw(name, strconv.AppendInt(nil, int64(n), 10))
+		p.key(name)
+		p.buf = strconv.AppendInt(p.buf, int64(n), 10)
 	}
 }
 

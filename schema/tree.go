@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // children calls f for each node right below n.
 func (n *node) children(f func(*node)) {
 	if n.arr != nil && n.arr.items != nil {
@@ -28,15 +30,25 @@ func (n *node) children(f func(*node)) {
 
 // reachable lists root and all nodes below it, each once.
 func reachable(root *node) []*node {
-	seen := map[*node]bool{root: true}
-	list := []*node{root}
-	for i := 0; i < len(list); i++ {
-		list[i].children(func(child *node) {
-			if !seen[child] {
-				seen[child] = true
-				list = append(list, child)
+	const few = 64 // nodes that are looked for one by one
+	list := append(make([]*node, 0, few/2), root)
+	var seen map[*node]bool
+	add := func(child *node) {
+		if seen[child] || seen == nil && slices.Contains(list, child) {
+			return
+		}
+		list = append(list, child)
+		if seen != nil {
+			seen[child] = true
+		} else if len(list) == few {
+			seen = make(map[*node]bool, 4*few)
+			for _, n := range list {
+				seen[n] = true
 			}
-		})
+		}
+	}
+	for i := 0; i < len(list); i++ {
+		list[i].children(add)
 	}
 	return list
 }

@@ -28,9 +28,9 @@ func typeWords(t reflect.Type) string {
 
 // fieldWords names a field in an error. That of a struct without a name stands alone, since what
 // holds it has been named.
-func fieldWords(t reflect.Type, f reflect.StructField) string {
+func fieldWords(t reflect.Type, field string) string {
 	if t.Name() == "" {
-		return f.Name
+		return field
 	}
-	return t.String() + "." + f.Name
+	return t.String() + "." + field
 }

@@ -71,7 +71,7 @@ func (c *typeCompiler) declare(u Union) error {
 
 // union returns the node of an interface type.
 func (c *typeCompiler) union(t reflect.Type) (*node, error) {
-	if n := c.unions[t]; n != nil {
+	if n := ofType(c.unions, t); n != nil {
 		return n, nil
 	}
 	i := slices.IndexFunc(c.declared, func(u Union) bool { return u.iface == t })
@@ -84,7 +84,7 @@ func (c *typeCompiler) union(t reflect.Type) (*node, error) {
 	if t.Name() != "" {
 		n.named = n
 	}
-	c.unions[t] = n
+	c.unions = append(c.unions, n)
 	for _, name := range slices.Sorted(maps.Keys(declared.variants)) {
 		variant := declared.variants[name]
 		structType := variant
