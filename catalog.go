@@ -34,8 +34,9 @@ type catalogEntry struct {
 }
 
 // Catalog builds the catalog of one surface: render writes the entry of one
-// capability, in JSON or whatever form the surface lists. It freezes the
-// application and fails with what Freeze or render said.
+// capability, in JSON or whatever form the surface lists, and may use one buffer
+// for all, since the texts are copied. It freezes the application and fails with
+// what Freeze or render said.
 func (a *App) Catalog(surface Surface, render func(AnyContract) ([]byte, error)) (*Catalog, error) {
 	if err := a.Freeze(); err != nil {
 		return nil, err

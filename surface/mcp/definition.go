@@ -5,15 +5,16 @@ import (
 	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
-// renderModern writes a tool's definition for tools/list.
-func renderModern(c ambit.AnyContract) ([]byte, error) {
-	return appendDefinition(nil, c, true), nil
-}
-
-// renderLegacy is renderModern for clients that know output schemas of objects
-// alone, and would refuse the whole list for another one.
-func renderLegacy(c ambit.AnyContract) ([]byte, error) {
-	return appendDefinition(nil, c, c.Output().IsObject()), nil
+// definitions writes tools' definitions for a catalog of tools/list, which
+// copies each before it asks for the next. With legacy they are for clients that
+// know output schemas of objects alone, and would refuse the whole list for
+// another one.
+func definitions(legacy bool) func(ambit.AnyContract) ([]byte, error) {
+	var text []byte
+	return func(c ambit.AnyContract) ([]byte, error) {
+		text = appendDefinition(text[:0], c, !legacy || c.Output().IsObject())
+		return text, nil
+	}
 }
 
 // appendDefinition writes the definition of 2026-07-28. Members that older
@@ -29,10 +30,10 @@ func appendDefinition(dst []byte, c ambit.AnyContract, output bool) []byte {
 	dst = append(dst, `,"description":`...)
 	dst = strictjson.AppendString(dst, spec.Description)
 	dst = append(dst, `,"inputSchema":`...)
-	dst = append(dst, c.Input().JSON()...)
+	dst = c.Input().AppendJSON(dst)
 	if spec.PublishOutput && output {
 		dst = append(dst, `,"outputSchema":`...)
-		dst = append(dst, c.Output().JSON()...)
+		dst = c.Output().AppendJSON(dst)
 	}
 	dst = append(dst, `,"annotations":{`...)
 	dst = append(dst, hints(spec)...)

@@ -78,12 +78,12 @@ func (s *Server) define() (err error) {
 		differ = differ || spec.PublishOutput && !object
 	}
 	s.maxMessage += envelopeRoom
-	if s.modern, err = s.app.Catalog(ambit.MCP, renderModern); err != nil {
+	if s.modern, err = s.app.Catalog(ambit.MCP, definitions(false)); err != nil {
 		return err
 	}
 	s.legacy = s.modern
 	if differ {
-		s.legacy, err = s.app.Catalog(ambit.MCP, renderLegacy)
+		s.legacy, err = s.app.Catalog(ambit.MCP, definitions(true))
 	}
 	return err
 }
