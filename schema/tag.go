@@ -60,7 +60,7 @@ func (t *tags) take(name string) (text string, tagged bool) {
 // parseTags takes a struct tag apart. A key that is nearly one of ours is an error, since what
 // it asks for would not be done; others are none of our business.
 func parseTags(all reflect.StructTag) (tags, error) {
-	found := make(tags, 0, strings.Count(string(all), "\":"))
+	found := make(tags, 0, strings.Count(string(all), `:"`))
 	for rest := strings.TrimLeft(string(all), " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		key, quoted, ok := strings.Cut(rest, ":")
 		if !ok || key == "" || strings.ContainsAny(key, " \"") {
