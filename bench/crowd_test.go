@@ -19,9 +19,9 @@ const (
 	fewSize   = 10
 
 	// keptPerCapability is the most bytes that a capability may hold, on both
-	// surfaces and with its share of what the callers are known by. It is above
-	// what README.md shows, and above the goal: it guards against more.
-	keptPerCapability = 16 << 10
+	// surfaces and with its share of what the callers are known by: the goal, which
+	// is a little above what README.md shows.
+	keptPerCapability = 10 << 10
 	// keptPerCaller is the most bytes that may be kept of a caller who has listed
 	// and called: its key and a number, for as long as its rate is of interest. A
 	// bit for each capability would have more than twice as many, a page of a
