@@ -72,6 +72,9 @@ type Decision struct {
 	Behind  []string
 	// Name is what the person is called in lists, the principal's subject.
 	Name string
+	// Principal is the person, as far as a store keeps principals: without Claims
+	// and Value. Whether they may still decide is asked of it.
+	Principal *ambit.Principal
 	// Verdict is what was said.
 	Verdict Verdict
 	// Reason is why, in the person's words. May be empty.
@@ -80,6 +83,17 @@ type Decision struct {
 	Preview ambit.Digest
 	// At is when.
 	At time.Time
+}
+
+// Change is what has become of a proposal that somebody has decided, or is
+// about to.
+type Change struct {
+	// Without are the keys of deciders whose word no longer counts.
+	Without []string
+	// Preview and Version are those of now. Decisions on another preview no
+	// longer count either.
+	Preview ambit.Digest
+	Version string
 }
 
 // Filter says which records of one tenant to list. Members that are not zero
@@ -142,10 +156,11 @@ type Store interface {
 	// pending one, Revoke a pending or approved one, SettleSucceeded and
 	// SettleFailed an unknown one.
 	Decide(ctx context.Context, tenant, id string, d Decision, e *audit.Entry) (r Record, changed bool, err error)
-	// Reconsider puts an approved record back to pending without the decisions
-	// of the deciders named, who may decide no longer, and returns it. Its time
-	// to be decided begins anew.
-	Reconsider(ctx context.Context, tenant, id string, without []string, e *audit.Entry) (Record, error)
+	// Reconsider takes back decisions of a record that is pending or approved, by
+	// their deciders, and gives it another preview; it is pending then, and
+	// returned. The time to decide begins anew where it was approved. Changed is
+	// false where it is in neither state or its time is over, and nothing is done.
+	Reconsider(ctx context.Context, tenant, id string, c Change, e *audit.Entry) (r Record, changed bool, err error)
 	// Forget removes records that have been closed for longer than keep, which
 	// is never less than it takes for their outcomes to be repeated, and returns
 	// how many.
