@@ -13,8 +13,9 @@ import (
 	"github.com/ambit-dev/ambit/trust"
 )
 
-// Handler returns an application as one handler: the JSON API, MCP where some
-// capability is exposed on it, and 404 for every other path. It freezes the
+// Handler returns an application as one handler: what the authenticators publish
+// (see [trust.Front]), the JSON API, MCP where some capability is exposed on it, and
+// 404 for every other path. It freezes the
 // application and fails where application or options cannot work, or where MCP
 // and something of the API have one path. It logs what the operator should know
 // at the start, see [ambit.App.Notices] and [trust.Noticer]. Limits, TLS and Ready are not its
@@ -46,13 +47,12 @@ func Handler(app *ambit.App, o Options) (http.Handler, error) {
 			}
 		}
 	}
-	if o.Wrap == nil {
-		return handler, nil
+	if o.Wrap != nil {
+		if handler = o.Wrap(handler); handler == nil {
+			return nil, errors.New("serve: Options.Wrap returned no handler")
+		}
 	}
-	if handler = o.Wrap(handler); handler == nil {
-		return nil, errors.New("serve: Options.Wrap returned no handler")
-	}
-	return handler, nil
+	return trust.Front(o.Trust, handler)
 }
 
 // split sends requests for one path to MCP and all others to the API.

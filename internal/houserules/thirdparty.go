@@ -18,8 +18,9 @@ func guests() []guest {
 		{"github.com/go-json-experiment/json", []string{"internal/strictjson"}},
 		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"schema", "bench"}},
 		{"github.com/dunglas/httpsfv", []string{"internal/messagesig"}},
-		{"github.com/golang-jwt/jwt/v5", []string{"trust/oauth"}},
+		{"github.com/golang-jwt/jwt/v5", []string{"trust/oauth", "internal/issuertest", "bench"}},
 		{"github.com/MicahParks/keyfunc/v3", []string{"trust/oauth"}},
+		{"github.com/MicahParks/jwkset", []string{"trust/oauth"}},
 		{"github.com/spf13/cobra", []string{"command", "cmd"}},
 
 		{"github.com/ncruces/go-sqlite3", []string{"store/sqlite", "examples"}},

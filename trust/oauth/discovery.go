@@ -1,0 +1,115 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ambit-dev/ambit/internal/strictjson"
+)
+
+// discovered is how long what an issuer's metadata says is held for true, unless
+// what it led to fails.
+const discovered = time.Hour
+
+// endpoints are what of an issuer's metadata (RFC 8414, section 2) is used here.
+type endpoints struct{ issuer, keys, introspection, token string }
+
+// discovery finds an issuer's endpoints when they are first needed.
+type discovery struct {
+	auth   *Authenticator
+	issuer string
+
+	mu    sync.Mutex // held while the metadata is fetched
+	found endpoints
+	at    time.Time // zero: to be fetched
+}
+
+// find returns the endpoints. One that was found before is kept where the metadata
+// cannot be fetched anew.
+func (d *discovery) find(ctx context.Context) (endpoints, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.at.IsZero() && time.Since(d.at) < discovered {
+		return d.found, nil
+	}
+	var faults []error
+	for _, address := range metadataURLs(d.issuer) {
+		body, err := d.auth.get(ctx, address)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		found, err := readMetadata(body, d.issuer)
+		if err != nil {
+			return endpoints{}, fmt.Errorf("%s: %w", address, err)
+		}
+		d.found, d.at = found, time.Now()
+		return found, nil
+	}
+	if d.found.issuer != "" {
+		return d.found, nil
+	}
+	return endpoints{}, errors.Join(faults...)
+}
+
+// forget has the metadata fetched anew, because what it led to failed.
+func (d *discovery) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.at = time.Time{}
+}
+
+// metadataURLs are where an issuer may publish its metadata: by RFC 8414, section
+// 3.1, and by OpenID Connect Discovery 1.0, section 4, in its two readings.
+func metadataURLs(issuer string) []string {
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return nil
+	}
+	origin, path := u.Scheme+"://"+u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
+	list := []string{
+		origin + "/.well-known/oauth-authorization-server" + path,
+		origin + path + "/.well-known/openid-configuration",
+	}
+	if path != "" {
+		list = append(list, origin+"/.well-known/openid-configuration"+path)
+	}
+	return list
+}
+
+// readMetadata reads metadata and checks whose it is (RFC 8414, section 3.3).
+func readMetadata(body []byte, issuer string) (endpoints, error) {
+	members, err := object(body)
+	if err != nil {
+		return endpoints{}, err
+	}
+	found := endpoints{
+		issuer:        text(members, "issuer"),
+		keys:          text(members, "jwks_uri"),
+		introspection: text(members, "introspection_endpoint"),
+		token:         text(members, "token_endpoint"),
+	}
+	if found.issuer != issuer {
+		return endpoints{}, fmt.Errorf("the metadata is of the issuer %q and not of %q", found.issuer, issuer)
+	}
+	return found, nil
+}
+
+// object reads a JSON object.
+func object(body []byte) (members map[string]any, err error) {
+	if err := strictjson.Unmarshal(body, &members); err != nil || members == nil {
+		return nil, errors.New("the answer is no JSON object")
+	}
+	return members, nil
+}
+
+// text returns a member that is a string, and "" for any other.
+func text(members map[string]any, name string) string {
+	value, _ := members[name].(string)
+	return value
+}

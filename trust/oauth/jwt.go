@@ -1,0 +1,142 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// leeway is how far the clocks of issuer and server may differ for the times
+// before which a token does not hold. Its end is its end.
+const leeway = 30 * time.Second
+
+// errIntrospected says that the issuer of a JWT is asked about its tokens.
+var errIntrospected = errors.New("the issuer is asked about its tokens")
+
+// newParser returns what takes signed tokens apart. It accepts asymmetric
+// algorithms alone, so that no public key can pass for a secret (RFC 8725, section
+// 3.1), and one spelling of each token.
+func newParser() *jwt.Parser {
+	return jwt.NewParser(jwt.WithValidMethods(algorithms), jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())
+}
+
+// verifyJWT checks a signed token: header and claims first, because they cost
+// least, then the signature.
+func (a *Authenticator) verifyJWT(ctx context.Context, token string) (*verified, error) {
+	all := jwt.MapClaims{}
+	v := &verified{}
+	_, err := a.parser.ParseWithClaims(token, all, func(t *jwt.Token) (any, error) {
+		v.issuer = a.issuers[text(all, "iss")]
+		switch {
+		case v.issuer == nil:
+			return nil, errors.New("the token's issuer is not one of Options.Issuers")
+		case v.issuer.Introspect:
+			return nil, errIntrospected
+		}
+		if err := v.issuer.checkHeader(t.Header, all); err != nil {
+			return nil, err
+		}
+		var err error
+		if v.expires, err = checkTimes(all, time.Now()); err != nil {
+			return nil, err
+		}
+		if v.audience, err = audience(all); err != nil {
+			return nil, err
+		}
+		var key any
+		key, v.set, err = v.issuer.keys.find(ctx, t)
+		return key, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.complete(ctx, v, all); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// checkHeader judges algorithm and type (RFC 9068, section 4; RFC 8725, section
+// 3.11).
+func (s *issuer) checkHeader(header, all map[string]any) error {
+	if !slices.Contains(s.algorithms, text(header, "alg")) {
+		return fmt.Errorf("the issuer does not sign with %q", text(header, "alg"))
+	}
+	if _, ok := header["crit"]; ok {
+		return errors.New("the token's header has something critical that is not known (RFC 7515, section 4.1.11)")
+	}
+	value, there := header["typ"]
+	typ, isText := value.(string)
+	typ = strings.TrimPrefix(strings.ToLower(typ), "application/")
+	switch {
+	case typ == "at+jwt":
+		return nil
+	case there && !isText || typ != "" && typ != "jwt":
+		return fmt.Errorf("the token is of type %q and no access token", typ)
+	case !s.AcceptJWT:
+		return errors.New("the token's type is not at+jwt: set Issuer.AcceptJWT if the issuer makes access tokens without it")
+	}
+	return checkNoOther(all)
+}
+
+// checkNoOther refuses tokens of an issuer that are made for something else, as far
+// as they say so: ID tokens (OpenID Connect Core 1.0, sections 2 and 3.3.2.11) and
+// those that vendors mark by a claim of their own.
+func checkNoOther(all map[string]any) error {
+	for _, name := range [...]string{"nonce", "at_hash", "c_hash", "s_hash", "events"} {
+		if _, ok := all[name]; ok {
+			return fmt.Errorf("the token has the claim %s, which access tokens have not", name)
+		}
+	}
+	for _, name := range [...]string{"typ", "token_use"} {
+		switch strings.ToLower(text(all, name)) {
+		case "id", "refresh", "offline", "logout":
+			return fmt.Errorf("the token says of itself that it is a %s token", text(all, name))
+		}
+	}
+	return nil
+}
+
+// checkTimes judges exp, which is required, nbf and iat (RFC 7519, sections 4.1.4
+// to 4.1.6).
+func checkTimes(all map[string]any, now time.Time) (expires time.Time, err error) {
+	expires, there, err := timeOf(all, "exp")
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case !there:
+		return time.Time{}, errors.New("the token does not expire")
+	case !now.Before(expires):
+		return time.Time{}, errExpired
+	}
+	for _, name := range [...]string{"nbf", "iat"} {
+		at, there, err := timeOf(all, name)
+		switch {
+		case err != nil:
+			return time.Time{}, err
+		case there && now.Add(leeway).Before(at):
+			return time.Time{}, fmt.Errorf("the token is of a time to come (%s)", name)
+		}
+	}
+	return expires, nil
+}
+
+// timeOf reads a NumericDate (RFC 7519, section 2).
+func timeOf(all map[string]any, name string) (at time.Time, there bool, err error) {
+	value, there := all[name]
+	if !there {
+		return time.Time{}, false, nil
+	}
+	seconds, ok := value.(float64)
+	if !ok || math.IsNaN(seconds) || seconds < 0 || seconds > 1<<40 {
+		return time.Time{}, true, fmt.Errorf("the claim %s is no time", name)
+	}
+	whole, part := math.Modf(seconds)
+	return time.Unix(int64(whole), int64(part*1e9)), true, nil
+}
