@@ -19,19 +19,20 @@ const maxAddresses = 1 << 16
 // credential is not free. An address is one of IPv4, or the /64 of IPv6, which
 // is what one customer gets.
 type addresses struct {
+	proxies      proxies
 	public, near bucket.Limit
 
 	mu      sync.Mutex
 	refused bucket.Table[netip.Prefix, bucket.Bucket]
 }
 
-func newAddresses(rate ambit.Rate) (*addresses, error) {
+func newAddresses(rate ambit.Rate, proxies proxies) (*addresses, error) {
 	public, near := rate, rate
 	if rate == (ambit.Rate{}) {
 		public = ambit.Rate{Calls: DefaultRefusals, Per: time.Minute}
 		near = ambit.Rate{Calls: DefaultNearRefusals, Per: time.Minute}
 	}
-	a := &addresses{refused: bucket.NewTable[netip.Prefix]((*bucket.Bucket).Full, maxAddresses)}
+	a := &addresses{proxies: proxies, refused: bucket.NewTable[netip.Prefix]((*bucket.Bucket).Full, maxAddresses)}
 	var fault string
 	if a.public, fault = bucket.New(public.Calls, public.Per, public.Burst); fault != "" {
 		return nil, fmt.Errorf("trust: Options.Refusals: %s: leave it zero for the default, or say how many refusals in which time", fault)
@@ -40,14 +41,10 @@ func newAddresses(rate ambit.Rate) (*addresses, error) {
 	return a, nil
 }
 
-// addressOf returns what refusals of a request count for. It is the zero Prefix
-// where the connection has no IP address, as over a Unix socket.
-func addressOf(r *http.Request) netip.Prefix {
-	remote, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	address := remote.Addr().Unmap().WithZone("")
+// of returns what refusals of a request count for. It is the zero Prefix where
+// nobody has an IP address, as over a Unix socket.
+func (a *addresses) of(r *http.Request) netip.Prefix {
+	address := a.proxies.client(r)
 	bits := address.BitLen()
 	if address.Is6() && !address.IsLoopback() { // whose /64 is not loopback
 		bits = 64
@@ -56,7 +53,8 @@ func addressOf(r *http.Request) netip.Prefix {
 }
 
 // limit returns how many refusals an address may have. One of this machine or of
-// a private network is a developer's, or a proxy's that many senders share.
+// a private network is a developer's, or that of a proxy that is not configured as
+// one, which many senders share.
 func (a *addresses) limit(of netip.Prefix) bucket.Limit {
 	address := of.Addr()
 	if !address.IsValid() || address.IsLoopback() || address.IsPrivate() || address.IsLinkLocalUnicast() {
@@ -72,7 +70,7 @@ func (a *addresses) wait(r *http.Request, now time.Time) time.Duration {
 	if a.refused.Len() == 0 { // as nearly always
 		return 0
 	}
-	of := addressOf(r)
+	of := a.of(r)
 	if b := a.refused.Find(of); b != nil {
 		return b.Wait(a.limit(of), now)
 	}
@@ -82,7 +80,7 @@ func (a *addresses) wait(r *http.Request, now time.Time) time.Duration {
 // count counts one refusal. It reports whether the address has to wait from now
 // on.
 func (a *addresses) count(r *http.Request, now time.Time) (exhausted bool) {
-	of := addressOf(r)
+	of := a.of(r)
 	limit := a.limit(of)
 	a.mu.Lock()
 	defer a.mu.Unlock()

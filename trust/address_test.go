@@ -195,7 +195,7 @@ func TestT25_RefusalsAreBounded(t *testing.T) {
 			t.Errorf("want %q, got %v", want, e)
 		}
 	}
-	if got := strings.Count(log.String(), "too many refused requests of one address"); got != 1 || !strings.Contains(log.String(), "198.51.100.1:99") {
+	if got := strings.Count(log.String(), "too many refused requests of one address"); got != 1 || !strings.Contains(log.String(), "address=198.51.100.1\n") {
 		t.Errorf("want one line that names the address, got %d:\n%s", got, log)
 	}
 }

@@ -17,10 +17,12 @@ func (g *Guard) authenticate(r *http.Request) (*Identity, *ambit.Error) {
 	if len(credentials) > 1 {
 		return nil, g.invalid(r, "", errors.New("more than one Authorization header"))
 	}
+	marked := g.addresses.proxies.mark(r)
+	defer func() { r.Body = marked.Body }() // which Peek may have replaced
 	var found *Identity
 	ambient := true // nobody has vouched for the Authorization header yet
 	for _, a := range g.authenticators {
-		identity, err := ask(a, r)
+		identity, err := ask(a, marked)
 		switch {
 		case err != nil:
 			return nil, g.invalid(r, a.Name(), err)
@@ -78,10 +80,10 @@ func ask(a Authenticator, r *http.Request) (identity *Identity, err error) {
 // does not is for the operator alone.
 func (g *Guard) invalid(r *http.Request, authenticator string, err error) *ambit.Error {
 	if e, ok := errors.AsType[*ambit.Error](err); ok && e != nil && answers(e.Code) {
-		g.app.Logger().InfoContext(r.Context(), "request refused by an authenticator", slog.String("authenticator", authenticator), slog.Any("cause", err))
+		g.app.Logger().InfoContext(r.Context(), "request refused by an authenticator", slog.String("authenticator", authenticator), g.from(r), slog.Any("cause", err))
 		return g.complete(e)
 	}
-	g.app.Logger().InfoContext(r.Context(), "credential refused", slog.String("authenticator", authenticator), slog.Any("cause", err))
+	g.app.Logger().InfoContext(r.Context(), "credential refused", slog.String("authenticator", authenticator), g.from(r), slog.Any("cause", err))
 	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated, Message: "The credential is not valid.", Hint: g.hint})
 }
 

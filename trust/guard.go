@@ -51,7 +51,11 @@ func NewGuard(app *ambit.App, o Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	addresses, err := newAddresses(o.Refusals)
+	proxies, err := newProxies(o.Proxies)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := newAddresses(o.Refusals, proxies)
 	if err != nil {
 		return nil, err
 	}
@@ -178,9 +182,16 @@ func (g *Guard) Unauthenticated() *ambit.Error {
 // count counts a refused request against its address.
 func (g *Guard) count(r *http.Request) {
 	if g.addresses.count(r, time.Now()) {
-		g.app.Logger().WarnContext(r.Context(), "too many refused requests of one address: all of its requests are refused for a while",
-			slog.String("address", r.RemoteAddr))
+		g.app.Logger().WarnContext(r.Context(), "too many refused requests of one address: all of its requests are refused for a while", g.from(r))
 	}
+}
+
+// from says in a log who sent a request.
+func (g *Guard) from(r *http.Request) slog.Attr {
+	if client := g.addresses.proxies.client(r); client.IsValid() {
+		return slog.String("address", client.String())
+	}
+	return slog.String("address", r.RemoteAddr)
 }
 
 func tooManyRefusals(wait time.Duration) *ambit.Error {

@@ -33,14 +33,25 @@ type Options struct {
 	// there are no Authenticators. It does not lift the rule of development
 	// mode.
 	AllowUnauthenticated bool
+	// Proxies are the addresses and networks of the proxies in front of the
+	// application, as in "10.0.0.7" or "10.0.0.0/24". A connection from one of
+	// them may say in X-Forwarded-For or Forwarded (RFC 7239) whose request it
+	// passes on, which is whose refusals are counted and who stands in the log, and
+	// in Client-Cert (RFC 9440) which certificate that sender has shown, see
+	// [ClientCertificate]. The last address that is none of Proxies' is the
+	// sender's. A proxy must add to one of the first two, and must never pass on a
+	// Client-Cert of the sender's own. What does not hold together counts for the
+	// proxy's own address. Scheme and host are never taken from a header, see
+	// PublicURL. Empty: every sender is who the connection comes from.
+	Proxies []string
 	// Refusals is how often requests of one address may be refused: for a
 	// credential that is missing or does not hold, a foreign Host or Origin.
 	// Beyond it, every request of the address is CodeRateLimited before any
-	// authenticator is asked. An address is that of the connection, the /64 of
-	// it for IPv6; each surface counts for itself. Zero: 300 a minute, and
+	// authenticator is asked. An address is that of the sender, see Proxies, the
+	// /64 of it for IPv6; each surface counts for itself. Zero: 300 a minute, and
 	// 6,000 for addresses of this machine and of private networks, since these
-	// often are a proxy's. Behind a proxy with a public address, all senders
-	// share one: set what suits all of them together.
+	// often are those of a proxy that Proxies lacks. Behind one with a public
+	// address, all senders share it.
 	Refusals ambit.Rate
 }
 
