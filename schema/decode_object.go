@@ -106,7 +106,7 @@ func (s *scanner) member(m *memberWalk, seen *fieldSet, others *strictjson.Keys,
 	}
 	m.next = i + 1
 	f := &m.object.fields[i]
-	here := path{up: at, step: stepField, name: f.name(), secret: at.secret || f.secret, needed: f.required}
+	here := path{up: at, step: stepField, field: f, secret: at.secret || f.secret}
 	if seen.has(i) {
 		s.duplicate(&here)
 		return !s.full() && s.skip(&here)
@@ -203,7 +203,7 @@ func (s *scanner) missing(o *object, seen *fieldSet, at *path) {
 	for i := range o.fields {
 		f := &o.fields[i]
 		if f.required && !seen.has(i) {
-			s.add(&path{up: at, step: stepField, name: f.name()}, "required", missingMessage, f.node.allowedValues())
+			s.add(&path{up: at, step: stepField, field: f}, "required", missingMessage, f.node.allowedValues())
 		}
 	}
 }
@@ -262,7 +262,7 @@ func (s *scanner) variant(u *unionRules, at *path, dst reflect.Value) bool {
 	if !ok {
 		return false
 	}
-	here := path{up: at, step: stepField, name: u.discriminator, secret: at.secret}
+	here := path{up: at, step: stepName, name: u.discriminator, secret: at.secret}
 	i := u.variant(name)
 	if i < 0 {
 		switch {

@@ -80,11 +80,7 @@ func (w *writer) value(n *node, at *path, v reflect.Value) {
 	case bindUint:
 		w.uint(n, at, v.Uint())
 	case bindBool:
-		if v.Bool() {
-			w.text("true")
-		} else {
-			w.text("false")
-		}
+		w.bool(n, at, v.Bool())
 	case bindFloat:
 		w.float(n, at, v.Float(), v.Type().Bits())
 	case bindStruct:
@@ -125,6 +121,17 @@ func (w *writer) string(n *node, at *path, s string) {
 	if w.write {
 		w.buf = strictjson.AppendString(w.buf, s)
 	}
+}
+
+func (w *writer) bool(n *node, at *path, b bool) {
+	text := "false"
+	if b {
+		text = "true"
+	}
+	if n.enum != nil {
+		w.checkEnumJSON(n.enum, at, []byte(text))
+	}
+	w.text(text)
 }
 
 func (w *writer) int(n *node, at *path, i int64) {
@@ -209,7 +216,11 @@ func (w *writer) array(n *node, at *path, v reflect.Value) {
 		seen = &distinct{}
 	}
 	here := path{up: at, step: stepElement, secret: at.secret}
-	for i := range count {
+	walked := count
+	if rules.items.passes && seen == nil && !w.write {
+		walked = 0
+	}
+	for i := range walked {
 		if i > 0 {
 			w.text(",")
 		}

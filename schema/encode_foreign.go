@@ -48,7 +48,8 @@ func (w *writer) time(at *path, t time.Time) {
 	if t.Location() != time.UTC {
 		_, offset = t.Zone()
 	}
-	if y := t.Year(); y < 0 || y > 9999 || offset%60 != 0 || offset <= -24*3600 || offset >= 24*3600 {
+	const first, last = -62_167_219_200, 253_402_300_799 // seconds of the years 0 to 9999
+	if s := t.Unix() + int64(offset); s < first || s > last || offset%60 != 0 || offset <= -24*3600 || offset >= 24*3600 {
 		w.add(at, "format", "must be a time that RFC 3339 can express", nil)
 		return
 	}

@@ -19,7 +19,10 @@ func (w *writer) object(n *node, at *path, v reflect.Value) {
 	here := path{up: at, step: stepField} // outside the loop, or it would not stay on the stack
 	for i := range n.obj.fields {
 		f := &n.obj.fields[i]
-		here.name, here.secret, here.needed = f.name(), at.secret || f.secret, f.required
+		if f.node.passes && f.omit == 0 && !w.write {
+			continue
+		}
+		here.field, here.secret = f, at.secret || f.secret
 		if f.place == nowhere { // the discriminator of a variant
 			w.name(f, &first)
 			w.text(string(f.node.enum.text[1 : len(f.node.enum.text)-1]))

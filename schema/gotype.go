@@ -67,6 +67,7 @@ func finish(root *node, t reflect.Type) *Schema {
 	s := &Schema{root: root, goType: t, object: root.types == typeObject && !root.nullable}
 	nodes := reachable(root)
 	markDefaults(nodes)
+	markPassing(nodes)
 	for _, n := range nodes {
 		s.secret = s.secret || n.holdsSecret()
 	}

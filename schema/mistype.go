@@ -10,7 +10,7 @@ func (r *report) mistyped(n *node, at *path, got types) {
 	switch {
 	case got != typeNull:
 		message += ", not " + got.phrase()
-	case at.needed:
+	case at.field != nil && at.field.required:
 		message += ", not null"
 	default:
 		message += ", not null; leave it out if there is no value"

@@ -69,6 +69,7 @@ type node struct {
 	nullable bool  // null is accepted before any other rule is looked at
 	special  bool  // some field but the rules for JSON types matters, see seal
 	defaults bool  // a default is defined somewhere below
+	passes   bool  // every Go value of its type is valid, see markPassing
 	pointers uint8 // how many Go pointers lead to the value
 
 	str  *stringRules

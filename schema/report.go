@@ -18,11 +18,11 @@ const (
 // only when there is something to report.
 type path struct {
 	up     *path
-	name   string // of a member, unless it is only in the text
+	field  *field // the member, if it is a field of an object
+	name   string // of a member that is none, unless it is only in the text
 	index  int    // of an element, or the place of a name in the text
 	step   step
 	secret bool // this value and all below it are never repeated
-	needed bool // the member is required: to leave it out would not do
 }
 
 // step is how a path goes on from the one above it.
@@ -30,7 +30,8 @@ type step uint8
 
 const (
 	stepNone    step = iota // the root
-	stepField               // a member that the schema names
+	stepField               // a field of an object
+	stepName                // another member that the schema names
 	stepKey                 // a member that it does not, by name
 	stepText                // a member that it does not, by the place of its name
 	stepElement             // an element of an array
@@ -49,6 +50,8 @@ func (r *report) appendPointer(dst []byte, p *path) []byte {
 	dst = append(dst, '/')
 	switch p.step {
 	case stepField:
+		return appendToken(dst, p.field.name())
+	case stepName:
 		return appendToken(dst, p.name)
 	case stepKey:
 		return appendToken(dst, cut(p.name, keyLimit))

@@ -76,6 +76,19 @@ func (n *node) definesDefault() bool {
 	return found
 }
 
+// markPassing notes in the nodes of Go types whether the type alone keeps all rules, so that a
+// check of Go values need not look at them.
+func markPassing(nodes []*node) {
+	for _, n := range nodes {
+		switch n.bind {
+		case bindBool:
+			n.passes = n.pointers == 0 && n.enum == nil
+		case bindInt, bindUint:
+			n.passes = n.pointers == 0 && n.enum == nil && (n.num == nil || n.num.kind)
+		}
+	}
+}
+
 // holdsSecret reports whether a field of n is marked secret.
 func (n *node) holdsSecret() bool {
 	if n.obj != nil {
