@@ -148,7 +148,7 @@ type Standing struct {
 	Reason string
 	// URL is where a person decides. Empty: not known.
 	URL string
-	// Outcome is what [Ledger.Finish] was given, where State says that there is
+	// Outcome is what [Ledger.Finish] was given as one, where State says that there is
 	// one. Nil: it was too large to keep.
 	Outcome []byte
 }

@@ -50,7 +50,7 @@ type Ledger interface {
 	// outcome may join it, so that both are there or neither is. An
 	// implementation that cannot keep so many bytes keeps that the call has
 	// ended, and no outcome. Finishing a claim that is not there is an error.
-	Finish(ctx context.Context, c Claim, outcome []byte) error
+	Finish(ctx context.Context, c Claim, e Ending) error
 	// Release gives back what Claim took, found by its Attempt: nothing has
 	// happened. It does nothing where the claim is not there or was finished.
 	Release(ctx context.Context, c Claim) error
@@ -102,6 +102,14 @@ type Intent struct {
 	Input []byte
 }
 
+// Ending is how a claimed call has ended.
+type Ending struct {
+	// Failed says that it ended with an error, of which the outcome tells.
+	Failed bool
+	// Outcome is what there is to repeat, sealed. A ledger must not change it.
+	Outcome []byte
+}
+
 // Attempt identifies one claim.
 type Attempt [16]byte
 
@@ -128,7 +136,7 @@ type Record struct {
 	State RecordState
 	// Operation is [Binding.Operation] of the claim that made the record.
 	Operation Digest
-	// Outcome is what Finish was given. Nil: it was too large to keep. It must
+	// Outcome is [Ending.Outcome] as Finish was given it. Nil: it was too large to keep. It must
 	// not be changed.
 	Outcome []byte
 	// Approval is how the proposal of the claim stands, where that is what

@@ -190,7 +190,7 @@ func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error)
 		if !call.ran || failure != nil && failure.Executed == ExecutedNo {
 			return a.options.Ledger.Release(ctx, claim)
 		}
-		return a.options.Ledger.Finish(ctx, claim, a.sealOutcome(call, in, result, failure))
+		return a.options.Ledger.Finish(ctx, claim, Ending{Failed: failure != nil, Outcome: a.sealOutcome(call, in, result, failure)})
 	})
 	if err != nil {
 		a.logger.ErrorContext(call.ctx.parent, "the outcome of a keyed call was not recorded: its key answers conflict until it expires",

@@ -289,12 +289,12 @@ func (l *ledgerCalls) Claim(ctx context.Context, c ambit.Claim) (ambit.Record, e
 	return record, errors.Join(err, l.note("claim"))
 }
 
-func (l *ledgerCalls) Finish(ctx context.Context, c ambit.Claim, outcome []byte) error {
+func (l *ledgerCalls) Finish(ctx context.Context, c ambit.Claim, e ambit.Ending) error {
 	if err := l.note("finish"); err != nil {
 		return err
 	}
-	l.kept = append(l.kept, outcome)
-	return l.Ledger.Finish(ctx, c, outcome)
+	l.kept = append(l.kept, e.Outcome)
+	return l.Ledger.Finish(ctx, c, e)
 }
 
 func (l *ledgerCalls) Release(ctx context.Context, c ambit.Claim) error {

@@ -74,7 +74,7 @@ type Store interface {
 	// FinishWith is [ambit.Ledger.Finish], which adds an entry in the same
 	// transaction. Where the claim has neither key nor approval it only adds the
 	// entry.
-	FinishWith(ctx context.Context, c ambit.Claim, outcome []byte, e Entry) error
+	FinishWith(ctx context.Context, c ambit.Claim, ending ambit.Ending, e Entry) error
 	// Entries returns a page of entries, oldest first unless the query says
 	// otherwise, and the cursor of the next page, empty at the end.
 	Entries(ctx context.Context, q Query) (page []Entry, next string, err error)

@@ -160,7 +160,7 @@ func (m *Memory) Claim(_ context.Context, c ambit.Claim) (ambit.Record, error) {
 func half(n int) int { return n - n/2 }
 
 // Finish keeps the outcome, as [ambit.Ledger] says.
-func (m *Memory) Finish(_ context.Context, c ambit.Claim, outcome []byte) error {
+func (m *Memory) Finish(_ context.Context, c ambit.Claim, e ambit.Ending) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.records[c.Key]
@@ -169,8 +169,8 @@ func (m *Memory) Finish(_ context.Context, c ambit.Claim, outcome []byte) error 
 	}
 	r.finished = true
 	held := m.shares[r.principal]
-	if n := len(outcome); n <= m.options.Outcome && m.bytes+n <= m.options.Bytes && held.bytes+n <= half(m.options.Bytes) {
-		r.outcome = slices.Clone(outcome)
+	if n := len(e.Outcome); n <= m.options.Outcome && m.bytes+n <= m.options.Bytes && held.bytes+n <= half(m.options.Bytes) {
+		r.outcome = slices.Clone(e.Outcome)
 		m.bytes += n
 		held.bytes += n
 	}

@@ -44,7 +44,7 @@ func TestT17_OneClaimWins(t *testing.T) {
 				t.Error(err)
 			case record.State == ambit.RecordFree:
 				won.Add(1)
-				if err := m.Finish(t.Context(), c, []byte("done")); err != nil {
+				if err := m.Finish(t.Context(), c, ambit.Ending{Outcome: []byte("done")}); err != nil {
 					t.Error(err)
 				}
 			case record.State != ambit.RecordRunning && record.State != ambit.RecordFinished:
@@ -70,7 +70,7 @@ func TestT17_Lives(t *testing.T) {
 		return r
 	}
 	finish := func(c ambit.Claim) func(*idempotency.Memory) error {
-		return func(m *idempotency.Memory) error { return m.Finish(t.Context(), c, []byte("done")) }
+		return func(m *idempotency.Memory) error { return m.Finish(t.Context(), c, ambit.Ending{Outcome: []byte("done")}) }
 	}
 	release := func(c ambit.Claim) func(*idempotency.Memory) error {
 		return func(m *idempotency.Memory) error { return m.Release(t.Context(), c) }
@@ -196,7 +196,7 @@ func TestRoomForOutcomes(t *testing.T) {
 		if _, err := m.Claim(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		if err := m.Finish(t.Context(), c, make([]byte, test.size)); err != nil {
+		if err := m.Finish(t.Context(), c, ambit.Ending{Outcome: make([]byte, test.size)}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := m.Find(t.Context(), c)
