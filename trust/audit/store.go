@@ -35,6 +35,10 @@ type Entry struct {
 type Query struct {
 	// Tenant is whose entries; there is no way to ask for those of all.
 	Tenant string
+	// Writer reads one chain, in the order of Seq, and FromSeq says from which
+	// number on. FromSeq has no meaning without Writer.
+	Writer  string
+	FromSeq uint64
 	// Since and Until bound Entry.Time, Until excluded.
 	Since, Until time.Time
 	// Kind, Principal, Capability, Call, Run and Proposal are what entries have.
@@ -62,14 +66,20 @@ type Cut struct {
 	Signature []byte
 }
 
-// Store keeps entries. The database packages under store have one. Methods are
-// safe for concurrent use, by several processes too, and return when ctx ends.
+// Store keeps entries; it is the application's [ambit.Ledger] too, since an
+// intent is written together with the claim of its call. The database packages
+// under store have one, and package store/storetest is the suite that says
+// whether one is right. Methods are safe for concurrent use, by several processes
+// too, and return when ctx ends. Times are kept to the microsecond.
 type Store interface {
+	ambit.Ledger
+
 	// Append adds entries, all or none. An entry whose place in its chain is
 	// taken is an error, and so nothing is ever overwritten.
 	Append(ctx context.Context, entries ...Entry) error
 	// ClaimWith is [ambit.Ledger.Claim], which adds an entry in the same
-	// transaction where the claim is made, and nothing where it is not.
+	// transaction where the claim is made, and nothing where it is not. A claim
+	// with neither key nor approval is always made, and only adds the entry.
 	ClaimWith(ctx context.Context, c ambit.Claim, e Entry) (ambit.Record, error)
 	// FinishWith is [ambit.Ledger.Finish], which adds an entry in the same
 	// transaction. Where the claim has neither key nor approval it only adds the
