@@ -26,9 +26,12 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 		call.surface = InProcess
 	}
 	call.ctx.call = call
-	event := call.event(began)
-	event.Trace = in.Trace.bounded()
-	ctx = a.start(ctx, event)
+	var event Event
+	if len(a.observers) > 0 {
+		event = call.event(began)
+		event.Trace = in.Trace.bounded()
+		ctx = a.start(ctx, event)
+	}
 	call.ctx.parent = ctx
 	a.active.add(call)
 	failure = errExited // unless the steps return
@@ -47,7 +50,7 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 		}
 		a.finish(ctx, call, event, failure)
 	}()
-	return a.contain(call, &in)
+	return a.contain(call, &in, began)
 }
 
 // errExited is what is recorded of a call whose handler ended its goroutine
@@ -56,14 +59,14 @@ var errExited = &Error{Code: CodeInternal, cause: errorText("the handler ended i
 
 // contain runs the steps and turns a panic of anything that they call into an
 // error.
-func (a *App) contain(call *Call, in *invocation) (result Result, failure *Error) {
+func (a *App) contain(call *Call, in *invocation, began time.Time) (result Result, failure *Error) {
 	defer func() {
 		if v := recover(); v != nil {
 			result = Result{}
 			failure = &Error{Code: CodeInternal, cause: a.panicked(call.ctx.parent, call.Capability(), v)}
 		}
 	}()
-	if failure := a.prepare(call, in); failure != nil {
+	if failure := a.prepare(call, in, began); failure != nil {
 		return Result{}, failure
 	}
 	if call.replayed() {
@@ -73,10 +76,10 @@ func (a *App) contain(call *Call, in *invocation) (result Result, failure *Error
 }
 
 // prepare is everything before the handler: nothing in it has an effect.
-func (a *App) prepare(call *Call, in *invocation) *Error {
+func (a *App) prepare(call *Call, in *invocation, began time.Time) *Error {
 	e := in.entry
 	// 1 to 3. Is there anything to do, and may this caller have it, that often?
-	if failure := a.admitCall(call, in, time.Time{}); failure != nil {
+	if failure := a.admitCall(call, in, began, time.Time{}); failure != nil {
 		return failure
 	}
 	if failure := call.nesting(); failure != nil {
@@ -110,15 +113,18 @@ func (a *App) prepare(call *Call, in *invocation) *Error {
 
 // admitCall is steps 1 to 3. After a wait that ended at since, the principal is
 // resolved again and the call does not count against rates again.
-func (a *App) admitCall(call *Call, in *invocation, since time.Time) *Error {
+func (a *App) admitCall(call *Call, in *invocation, now, since time.Time) *Error {
 	run, e, ctx := call.run, in.entry, call.ctx.parent
 	if run.err != nil {
 		return run.err
 	}
-	if ended := firstError(run.ctx.Err(), ctx.Err()); ended != nil {
+	ended := run.ctx.Err()
+	if ended == nil && ctx != &run.ctx {
+		ended = ctx.Err()
+	}
+	if ended != nil {
 		return contextError(ended)
 	}
-	now := time.Now()
 	if failure := a.fresh(ctx, run, now, since); failure != nil {
 		return failure
 	}
@@ -149,7 +155,8 @@ func (a *App) admitCall(call *Call, in *invocation, since time.Time) *Error {
 // recheck is step 8: after a wait the principal is resolved afresh and
 // everything that could have changed is asked again.
 func (a *App) recheck(call *Call, in *invocation) *Error {
-	if failure := a.admitCall(call, in, time.Now()); failure != nil {
+	now := time.Now()
+	if failure := a.admitCall(call, in, now, now); failure != nil {
 		return failure
 	}
 	if failure := a.authorizeInput(call, in.frame); failure != nil {
