@@ -14,7 +14,7 @@
 //	hello list    [--as NAME] [--json]          what may be called
 //	hello whoami  [--as NAME]                   the key of that principal
 //	hello call    [--as NAME] CAPABILITY [INPUT]  one call
-//	hello key     NAME                          make an API key
+//	hello key     create|list|expire|rotate|revoke  care for API keys
 //	hello halt    WHAT...                       stop calls on every instance
 //	hello halts                                 what is stopped
 //	hello resume  --form file                   let calls go on
@@ -34,6 +34,12 @@
 //
 // --as asks for no credential. Whoever can start the program can read what it
 // reads; who that is, is for the operating system to say.
+//
+// # Keys
+//
+// The commands below key make API keys in [Options.Keys], list them and end them.
+// Servers that use the same store need no new start. Whatever changes a key takes a
+// person at a terminal, and nothing that is served does any of it.
 //
 // # Who is asked
 //

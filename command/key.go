@@ -1,44 +1,158 @@
 package command
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/visible"
 	"github.com/ambit-dev/ambit/trust/apikey"
 )
 
-// keyCommand does not open the application: it makes a key, which opens nothing
-// until a person has put its entry into the file that the application reads.
+// keyCommand holds the commands that care for API keys.
 func (p Program) keyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "key NAME",
+	c := &cobra.Command{
+		Use:   "key",
+		Short: "Make, list and end API keys",
+		Long: "Make, list and end API keys. Servers that use the same store of keys see what is changed within 30 seconds.\n\n" +
+			"Whatever changes a key takes a person at a terminal.",
+		Args: arguments(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return misused(c, errors.New("what to do with keys is missing: create, list, expire, rotate or revoke"))
+		},
+	}
+	c.AddCommand(p.keyCreateCommand(), p.keyListCommand(), p.keyExpireCommand(), p.keyRotateCommand(), p.keyRevokeCommand())
+	return c
+}
+
+func (p Program) keyCreateCommand() *cobra.Command {
+	var record apikey.Record
+	var expires lifetime
+	c := &cobra.Command{
+		Use:   "create NAME",
 		Short: "Make an API key, shown this one time",
-		Long: "Make an API key and show it this one time, in the first line of standard output. The second line is its entry\n" +
-			"for a file of keys, {\"keys\": [ENTRY, ...]}, which holds the key's hash: add what the caller may do.\n\n" +
-			"Nothing is written anywhere else, and the application is not asked.",
+		Long: "Make an API key and show it this one time, in the first line of standard output. What is kept is its hash.\n\n" +
+			"An application without a store of keys is only asked whether it has one: then the second line is the key's\n" +
+			"entry for a file of keys, {\"keys\": [ENTRY, ...]}, and nothing is written anywhere.",
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if args[0] == "" {
-				return misused(c, errors.New("the NAME of the key is empty"))
-			}
-			key := apikey.Generate()
-			entry, err := json.Marshal(keyEntry{Name: args[0], Hash: apikey.Hash(key), Permissions: []string{}})
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%s\n%s\n", key, visible.JSON(entry))
-			return err
+			record.Name = args[0]
+			record.Created = time.Now().UTC().Truncate(time.Second)
+			record.Expires = expires.from(record.Created)
+			return p.createKey(c, record)
 		},
+	}
+	c.Flags().StringVar(&record.Subject, "subject", "", "`SUBJECT` that the key stands for (default: NAME)")
+	c.Flags().StringVar(&record.Kind, "kind", "", "`KIND` of caller: user, service or agent (default: user)")
+	c.Flags().StringVar(&record.Tenant, "tenant", "", "`TENANT` of the caller (default: the one without a name)")
+	c.Flags().StringArrayVar(&record.Permissions, "permission", nil, "`PERMISSION` of the caller; may be repeated")
+	c.Flags().StringArrayVar(&record.Roles, "role", nil, "`ROLE` of the caller; may be repeated")
+	c.Flags().StringArrayVar(&record.Scopes, "scope", nil, "`SCOPE` that the key is limited to; may be repeated (default: it is not limited)")
+	c.Flags().Var(&expires, "expires", "let the key expire after this `TIME`, such as 90d or 12h (default: never)")
+	return c
+}
+
+// createKey makes a key of its record, which lacks the hash.
+func (p Program) createKey(c *cobra.Command, record apikey.Record) error {
+	secret := apikey.Generate()
+	record.Hash = apikey.Hash(secret)
+	if err := record.Check(); err != nil {
+		return misused(c, err)
+	}
+	return p.open(c, func(_ *ambit.App, options Options) error {
+		if options.Keys == nil {
+			if record.Permissions == nil {
+				record.Permissions = []string{} // to be filled in
+			}
+			return printKey(c, secret, record)
+		}
+		if err := requirePerson(c); err != nil {
+			return err
+		}
+		if err := options.Keys.Add(c.Context(), record); err != nil {
+			return keyFailure(record.Name, err)
+		}
+		return showKey(c, secret, record)
+	})
+}
+
+// printKey writes a key and its entry for a file.
+func printKey(c *cobra.Command, secret string, record apikey.Record) error {
+	entry, err := json.Marshal(record)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s\n%s\n", secret, visible.JSON(entry))
+	return err
+}
+
+// showKey writes a key that is kept from now on as a hash, and beside it, for the
+// person, what it stands for.
+func showKey(c *cobra.Command, secret string, record apikey.Record) error {
+	if _, err := fmt.Fprintln(c.OutOrStdout(), secret); err != nil {
+		return fmt.Errorf("the key %q is made and could not be shown, so nobody has it: revoke it: %w", record.Name, err)
+	}
+	return writeKeyTable(c.ErrOrStderr(), time.Now(), record)
+}
+
+// withKey does something with the store of the application, in which there is a
+// key of this name, once it is known that a person is there.
+func (p Program) withKey(c *cobra.Command, name string, do func(ctx context.Context, store apikey.Store, record apikey.Record) error) error {
+	return p.withKeys(c, func(store apikey.Store) error {
+		if err := requirePerson(c); err != nil {
+			return err
+		}
+		record, err := findKey(c.Context(), store, name)
+		if err != nil {
+			return err
+		}
+		return do(c.Context(), store, record)
+	})
+}
+
+// withKeys does something with the store of the application.
+func (p Program) withKeys(c *cobra.Command, do func(apikey.Store) error) error {
+	return p.open(c, func(_ *ambit.App, options Options) error {
+		if options.Keys == nil {
+			return misused(c, errors.New("this application has no store of keys: the program gives it by command.Options.Keys"))
+		}
+		return do(options.Keys)
+	})
+}
+
+func findKey(ctx context.Context, store apikey.Store, name string) (apikey.Record, error) {
+	record, found, err := store.ByName(ctx, name)
+	if err == nil && !found {
+		err = apikey.ErrUnknown
+	}
+	return record, keyFailure(name, err)
+}
+
+// requirePerson refuses to change keys where no person is at the terminal: who
+// may come in is not for a program to say that somebody else has started.
+func requirePerson(c *cobra.Command) error {
+	if newConsole(c.InOrStdin(), c.ErrOrStderr(), nil) != nil {
+		return nil
+	}
+	return &ambit.Error{
+		Code: ambit.CodeDeclined, Message: "Changing API keys takes a person, and there is no terminal.", Hint: "Run the command on a terminal.",
 	}
 }
 
-// keyEntry is an entry of the file that apikey.OpenFile reads.
-type keyEntry struct {
-	Name        string   `json:"name"`
-	Hash        string   `json:"hash"`
-	Permissions []string `json:"permissions"`
+// keyFailure is the error of a store in the form that commands have.
+func keyFailure(name string, err error) error {
+	switch {
+	case errors.Is(err, apikey.ErrUnknown):
+		return ambit.Errorf(ambit.CodeNotFound, "There is no key %q.", name).WithHint("The command \"key list\" shows those that there are.")
+	case errors.Is(err, apikey.ErrExists):
+		return ambit.Errorf(ambit.CodeConflict, "There is a key %q already.", name).WithHint("Choose another name: that of a key is never used again.")
+	case errors.Is(err, apikey.ErrEnded):
+		return ambit.Errorf(ambit.CodeConflict, "The key %q is not valid any more, and nothing may follow it.", name).WithHint("Make a new key.")
+	}
+	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/serve"
+	"github.com/ambit-dev/ambit/trust/apikey"
 )
 
 // Options say how an application's command line works. With the zero value it
@@ -21,6 +22,12 @@ type Options struct {
 	// map. An error ends the command: an *ambit.Error in its own way, any other
 	// as a failure to start. Nil: there are no names, and --as is refused.
 	Principals func(ctx context.Context, name string) (*ambit.Principal, error)
+	// Keys is where the application keeps its API keys, for the commands below
+	// key; apikey.FromStore makes the authenticator of the same store, which
+	// belongs into Serve, and its Principal method can be Principals. Nil: there is
+	// none, and those commands are refused, but for key create, which shows a key
+	// and its entry for a file.
+	Keys apikey.Store
 	// HaltFile is the path of the halt file where neither --halt-file nor
 	// AMBIT_HALT_FILE names one: serve, mcp and call obey it, halt adds to it,
 	// halts shows it and resume removes it. An application that has it needs no

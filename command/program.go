@@ -74,14 +74,7 @@ func (p Program) addFlags(root *cobra.Command) (err error) {
 	if p.Flags == nil {
 		return nil
 	}
-	taken := func(f *flag.Flag) bool {
-		for _, c := range root.Commands() {
-			if c.Flags().Lookup(f.Name) != nil {
-				return true
-			}
-		}
-		return f.Name == "help" || f.Name == "h"
-	}
+	taken := func(f *flag.Flag) bool { return f.Name == "help" || f.Name == "h" || hasFlag(root, f.Name) }
 	p.Flags.VisitAll(func(f *flag.Flag) {
 		if taken(f) {
 			err = errors.Join(err, fmt.Errorf("command: Program.Flags: --%s is a flag of a command already: choose another name", f.Name))
@@ -89,6 +82,16 @@ func (p Program) addFlags(root *cobra.Command) (err error) {
 	})
 	root.PersistentFlags().AddGoFlagSet(p.Flags)
 	return err
+}
+
+// hasFlag reports whether one of the commands below has a flag.
+func hasFlag(parent *cobra.Command, name string) bool {
+	for _, c := range parent.Commands() {
+		if c.Flags().Lookup(name) != nil || hasFlag(c, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // run makes a command of what it does with the application, ready for calls.

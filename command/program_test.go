@@ -33,6 +33,7 @@ func TestProgramThatCannotWork(t *testing.T) {
 	taken := flag.NewFlagSet("taken", flag.ContinueOnError)
 	taken.String("addr", "", "")
 	taken.Bool("json", false, "")
+	taken.String("permission", "", "")
 	broken := ambit.New(ambit.Options{})
 	opens := func(app *ambit.App, o command.Options, err error) func(context.Context) (*ambit.App, command.Options, error) {
 		return func(context.Context) (*ambit.App, command.Options, error) { return app, o, err }
@@ -46,7 +47,8 @@ func TestProgramThatCannotWork(t *testing.T) {
 			"flags that are taken",
 			command.Program{Name: "p", Flags: taken, Open: opens(newHello(), command.Options{}, nil)},
 			result{1, "", "p: command: Program.Flags: --addr is a flag of a command already: choose another name\n" +
-				"p: command: Program.Flags: --json is a flag of a command already: choose another name\n"},
+				"p: command: Program.Flags: --json is a flag of a command already: choose another name\n" +
+				"p: command: Program.Flags: --permission is a flag of a command already: choose another name\n"},
 		},
 		{"no Open", command.Program{Name: "p"}, result{1, "", "p: command: Program.Open is missing\n"}},
 		{

@@ -128,3 +128,19 @@ func newLocked() (*ambit.App, command.Options) {
 	}
 	return newHello(), command.Options{Serve: serve.Options{Trust: trust.Options{Authenticators: []trust.Authenticator{keys}}}}
 }
+
+// newKeyedProgram is a program that keeps its keys in a file, and whose command
+// line works on behalf of those who hold them.
+func newKeyedProgram(path string) command.Program {
+	return command.Program{Name: "keyed", Open: func(context.Context) (*ambit.App, command.Options, error) {
+		file, err := apikey.OpenFile(path)
+		if err != nil {
+			return nil, command.Options{}, err
+		}
+		keys := apikey.FromStore(file)
+		return newStock("A1"), command.Options{
+			Serve: serve.Options{Trust: trust.Options{Authenticators: []trust.Authenticator{keys}}},
+			Keys:  file, Principals: keys.Principal,
+		}, nil
+	}}
+}

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(withoutLeaks{m}, map[string]func(){
 		"hello":  func() { command.Main(newHello(), command.Options{}) },
 		"stock":  func() { newStockProgram().Main() },
+		"keyed":  func() { newKeyedProgram("keys.json").Main() },
 		"locked": func() { command.Main(newLocked()) },
 		"loaded": func() { command.Main(newLoaded(), command.Options{}) },
 		"filed":  func() { command.Main(newLoaded(), command.Options{HaltFile: "here"}) },
