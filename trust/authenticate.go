@@ -14,9 +14,6 @@ import (
 // when one has answered, so that two credentials for two callers are noticed.
 func (g *Guard) authenticate(r *http.Request) (*Identity, *ambit.Error) {
 	credentials := r.Header["Authorization"]
-	if len(credentials) > 1 {
-		return nil, g.invalid(r, "", errors.New("more than one Authorization header"))
-	}
 	marked := g.addresses.proxies.mark(r)
 	defer func() { r.Body = marked.Body }() // which Peek may have replaced
 	var found *Identity
@@ -36,6 +33,8 @@ func (g *Guard) authenticate(r *http.Request) (*Identity, *ambit.Error) {
 		ambient = ambient && identity.Ambient
 	}
 	switch {
+	case len(credentials) > 1: // of which some authenticators have more to say
+		return nil, g.invalid(r, "", errors.New("more than one Authorization header"))
 	case len(credentials) == 1 && ambient:
 		return nil, g.invalid(r, "", errors.New("no authenticator knows the credential of the Authorization header"))
 	case found == nil:
