@@ -108,6 +108,10 @@ type Ending struct {
 	Failed bool
 	// Outcome is what there is to repeat, sealed. A ledger must not change it.
 	Outcome []byte
+	// Event is the call as [Observer.Finish] is about to be told of it, where the
+	// claim has an Intent. Nil: that is not known yet, as where the outcome joins
+	// a transaction of the application.
+	Event *Event
 }
 
 // Attempt identifies one claim.
