@@ -71,7 +71,7 @@ func engine(dir string) string {
 			continue
 		}
 		name, _, _ := strings.Cut(rest, "/")
-		if name == "internal" || name == "storetest" {
+		if name == "internal" || name == "storetest" || name == "memory" {
 			return ""
 		}
 		return family + "/" + name

@@ -1,0 +1,87 @@
+package lifecycle
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/trust/approval"
+)
+
+// Ask puts the question to the row that is open for its operation. Stays reports
+// that the row answers for it; where it does not, it is closed to such questions,
+// and another row has to be made. Changed reports that the row is to be written.
+func (r *Row) Ask(p ambit.Proposal, now time.Time) (stays, changed bool) {
+	changed = r.Lapse(now)
+	until, forever := r.AnswersUntil()
+	if !forever && !now.Before(until) || r.givesWay(p) {
+		if r.State == ambit.ProposalApproved { // for a lower level than this one
+			r.close(ambit.ProposalExpired, now)
+		}
+		r.Open = false
+		return false, true
+	}
+	if r.State == ambit.ProposalPending && (r.repeat(p, now) || r.raise(p, now)) {
+		changed = true
+	}
+	return true, changed
+}
+
+// givesWay reports whether the row makes room for a question that is asked on
+// purpose once more, or that takes more than was given.
+func (r *Row) givesWay(p ambit.Proposal) bool {
+	switch r.State {
+	case ambit.ProposalSucceeded, ambit.ProposalFailed:
+		return r.Proposal.Level == ambit.Confirm || p.Key != ambit.Digest{} && p.Key != r.Key
+	case ambit.ProposalApproved:
+		return r.Proposal.Level < p.Level
+	}
+	return false
+}
+
+// repeat takes over what may differ from one asking to the next, as long as
+// nobody has decided on it.
+func (r *Row) repeat(p ambit.Proposal, now time.Time) bool {
+	if len(r.Decisions) > 0 {
+		return false
+	}
+	q := &r.Proposal
+	same := q.Preview == p.Preview && q.Version == p.Version && bytes.Equal(q.Input, p.Input)
+	q.Preview, q.Version, q.Input = p.Preview, p.Version, bytes.Clone(p.Input)
+	if q.Level != ambit.Confirm {
+		return !same
+	}
+	r.DecideBy = now.Add(q.DecideWithin)
+	return true
+}
+
+// raise makes a question that is asked for more than before one of that level.
+func (r *Row) raise(p ambit.Proposal, now time.Time) bool {
+	q := &r.Proposal
+	if q.Level >= p.Level {
+		return false
+	}
+	q.Level, q.Quorum, q.DecidePermission = p.Level, max(p.Quorum, 1), p.DecidePermission
+	q.DecideWithin, q.ExecuteWithin = p.DecideWithin, p.ExecuteWithin
+	r.DecideBy = now.Add(q.DecideWithin)
+	return true
+}
+
+// TooMany is the answer to a question beyond the caps, nil within them. Next is
+// how long it takes until one of those pending lapses, which makes room.
+func TooMany(caps approval.Caps, requester, tenant int, next time.Duration) error {
+	whose := ""
+	switch {
+	case caps.Requester > 0 && requester >= caps.Requester:
+		whose = fmt.Sprintf("You have %d calls waiting to be confirmed or decided", requester)
+	case caps.Tenant > 0 && tenant >= caps.Tenant:
+		whose = fmt.Sprintf("There are %d calls waiting to be confirmed or decided", tenant)
+	default:
+		return nil
+	}
+	e := ambit.Errorf(ambit.CodeRateLimited, "%s, which is as many as there may be.", whose).
+		WithHint("Wait until some of them are decided or expire.")
+	e.RetryAfter = max(next, time.Second)
+	return e
+}
