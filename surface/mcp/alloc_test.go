@@ -4,9 +4,14 @@ package mcp_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
+	"runtime"
+	"strings"
 	"testing"
+
+	"github.com/ambit-dev/ambit"
 )
 
 // discard is the least that a handler can write to.
@@ -39,5 +44,38 @@ func TestAllocsOfACall(t *testing.T) {
 	})
 	if got > most {
 		t.Errorf("allocations of a call: want at most %d, got %v", most, got)
+	}
+}
+
+// TestAllocOfAPage shows that the buffer of a page is used for the next one.
+func TestAllocOfAPage(t *testing.T) {
+	o := unlimited()
+	o.Name = "test"
+	app := ambit.New(o)
+	for i := range ambit.DefaultPage {
+		s := spec(fmt.Sprintf("notes.note_%02d", i), ambit.Read, ambit.Authenticated)
+		s.Description = strings.Repeat("A long description. ", 50)
+		app.Add(ambit.Define(s, ran))
+	}
+	server := newServer(t, app, withPeople())
+	r := asked(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{META}}}`, "Authorization: Test reader", "modern tools/list")
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := func() {
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		server.ServeHTTP(discard{}, r)
+	}
+	page()
+	const rounds, most = 20, 10 << 10 // a page has 100 KB
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range rounds {
+		page()
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / rounds; got > most {
+		t.Errorf("bytes of a page: want at most %d, got %d", most, got)
 	}
 }

@@ -16,6 +16,7 @@ func (x *exchange) listTools(m *message) *rpcError {
 	}
 	ctx, run := x.run(nil)
 	defer run.End()
+	x.enlarge(x.buffers)
 	x.begin(m)
 	x.out = append(x.out, `"tools":[`...)
 	page, next, err := catalog.Page(ctx, run, x.out, string(m.params.cursor.text), 0)

@@ -38,7 +38,8 @@ type Server struct {
 	hello  hello
 
 	maxMessage int
-	pool       sync.Pool // of *buffers
+	pool       sync.Pool   // of *buffers
+	large      chan []byte // buffers too large for the pool, a few
 }
 
 // New returns the server of an application, which it freezes. It fails where
@@ -49,7 +50,7 @@ func New(app *ambit.App, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{app: app, guard: guard, least: revision20250326, tools: map[string]*tool{}}
+	s := &Server{app: app, guard: guard, least: revision20250326, tools: map[string]*tool{}, large: make(chan []byte, maxLargeKept)}
 	if o.MinProtocol != "" {
 		if s.least = revisionOf(o.MinProtocol); s.least == 0 {
 			return nil, fmt.Errorf("mcp: Options.MinProtocol is %q: give a revision that is served, as in %q", o.MinProtocol, newest)
