@@ -1,0 +1,215 @@
+package approval
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/trust/audit"
+)
+
+// How many proposals may be pending unless [Options.Caps] says otherwise.
+const (
+	DefaultRequesterCap = 20
+	DefaultTenantCap    = 1000
+)
+
+// Options say how an application keeps approvals. The zero value keeps them,
+// tells nobody, and knows no page.
+type Options struct {
+	// Notifiers are told of each proposal that waits for a person. Empty: nobody
+	// is.
+	Notifiers []Notifier
+	// Caps bound how many proposals may be pending. What is zero is
+	// DefaultRequesterCap or DefaultTenantCap.
+	Caps Caps
+	// URL is where the approvals page is reached, as in
+	// "https://notes.example.com/approvals": requesters and notices are given the
+	// proposal's address below it, and [NewPage] serves it there and nowhere
+	// else. Empty: there is no page.
+	URL string
+	// Logger takes messages for the operator. Nil: slog.Default().
+	Logger *slog.Logger
+}
+
+// Approvals is the application's [ambit.Approver]: it keeps proposals in a
+// [Store] and takes the decisions of persons. Make one with [New] and close it in
+// the end. Methods are safe for concurrent use.
+type Approvals struct {
+	store    Store
+	caps     Caps
+	page     *url.URL // nil: there is none
+	outboxes []*outbox
+	logger   *slog.Logger
+}
+
+// New checks the options. It does no I/O and starts nothing.
+func New(store Store, o Options) (*Approvals, error) {
+	a := &Approvals{store: store, caps: o.Caps, logger: o.Logger}
+	switch {
+	case store == nil:
+		return nil, errors.New("approval: New needs a store")
+	case o.Caps.Requester < 0 || o.Caps.Tenant < 0:
+		return nil, errors.New("approval: Options.Caps is negative: leave it zero for the default")
+	case slices.Contains(o.Notifiers, nil):
+		return nil, errors.New("approval: Options.Notifiers holds nil: leave it out")
+	}
+	if a.caps.Requester == 0 {
+		a.caps.Requester = DefaultRequesterCap
+	}
+	if a.caps.Tenant == 0 {
+		a.caps.Tenant = DefaultTenantCap
+	}
+	if a.logger == nil {
+		a.logger = slog.Default()
+	}
+	if o.URL != "" {
+		page, err := url.Parse(o.URL)
+		if err != nil || page.Host == "" || page.Scheme != "https" && page.Scheme != "http" || page.User != nil || page.RawQuery != "" || page.Fragment != "" || strings.ContainsAny(page.Path, "{}%") {
+			return nil, fmt.Errorf("approval: Options.URL is %q: give the page's address, as in \"https://notes.example.com/approvals\"", o.URL)
+		}
+		page.Path = strings.TrimRight(page.Path, "/")
+		a.page = page
+	}
+	for _, to := range o.Notifiers {
+		a.outboxes = append(a.outboxes, newOutbox(to, a.logger))
+	}
+	return a, nil
+}
+
+// Ledger returns the ledger that claims what is proposed here, which is the
+// store.
+func (a *Approvals) Ledger() ambit.Ledger { return a.store }
+
+// Close passes on the notices that wait, until ctx ends, and returns when
+// nothing of the notifiers runs any more. Proposals that are made afterwards are
+// kept, and nobody is told.
+func (a *Approvals) Close(ctx context.Context) error {
+	var failures []error
+	for _, o := range a.outboxes {
+		failures = append(failures, o.close(ctx))
+	}
+	return errors.Join(failures...)
+}
+
+// Propose returns the proposal that answers for an operation, or records a new
+// one and has the notifiers told, see [ambit.Approver]. Where somebody has
+// decided who may no longer, or on another preview than that of now, those
+// decisions are taken back and the proposal is pending again.
+func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, may func(ctx context.Context, decider *ambit.Principal) (bool, error)) (ambit.Standing, error) {
+	if p.Requester == nil || p.Requester.Anonymous() {
+		return ambit.Standing{}, &ambit.Error{Code: ambit.CodeUnauthenticated}
+	}
+	r, created, err := a.propose(ctx, p)
+	if err != nil {
+		return ambit.Standing{}, err
+	}
+	reopened := false
+	if change, needed, err := outdated(ctx, &r, p, may); err != nil {
+		return ambit.Standing{}, err
+	} else if needed {
+		was := r.State
+		if r, _, err = a.reconsider(ctx, r, change); err != nil {
+			return ambit.Standing{}, err
+		}
+		reopened = was == ambit.ProposalApproved
+	}
+	if (created || reopened) && r.waits() {
+		n := a.noticeOf(r)
+		for _, o := range a.outboxes {
+			o.put(n)
+		}
+	}
+	return a.standing(r), nil
+}
+
+// outdated finds out which decisions on a proposal no longer count.
+func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context.Context, *ambit.Principal) (bool, error)) (c Change, needed bool, err error) {
+	c.Preview, c.Version = r.Proposal.Preview, r.Proposal.Version
+	switch {
+	case r.Proposal.Level < ambit.Human || r.State != ambit.ProposalPending && r.State != ambit.ProposalApproved:
+		return c, false, nil
+	case r.State == ambit.ProposalPending && p.Preview != r.Proposal.Preview:
+		c.Preview, c.Version, needed = p.Preview, p.Version, true
+	}
+	for _, d := range r.Decisions {
+		if d.Verdict != Approve {
+			continue
+		}
+		permitted, err := d.Principal != nil, error(nil)
+		if permitted {
+			permitted, err = may(ctx, d.Principal)
+		}
+		if err != nil {
+			return c, false, err
+		}
+		if !permitted {
+			c.Without, needed = append(c.Without, d.Decider), true
+		}
+	}
+	return c, needed, nil
+}
+
+// propose finds or makes the record.
+func (a *Approvals) propose(ctx context.Context, p ambit.Proposal) (r Record, created bool, err error) {
+	err = a.record(ctx, entryOf("proposal", rand.Text(), p), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+		r, created, err = a.store.Propose(ctx, id, p, a.caps, e)
+		return created, err
+	})
+	return r, created, err
+}
+
+// reconsider takes decisions back and gives a record another preview.
+func (a *Approvals) reconsider(ctx context.Context, r Record, c Change) (now Record, changed bool, err error) {
+	err = a.record(ctx, entryOf("reconsider", r.ID, r.Proposal), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+		now, changed, err = a.store.Reconsider(ctx, r.Proposal.Binding.Tenant, id, c, e)
+		return changed, err
+	})
+	return now, changed, err
+}
+
+// Consent records what the run's own person has answered to a prompter, see
+// [ambit.Approver].
+func (a *Approvals) Consent(ctx context.Context, p ambit.Proposal, allowed bool) error {
+	if p.Requester == nil {
+		return errors.New("approval: consent of nobody")
+	}
+	d := Decision{
+		Decider: p.Requester.Key(), Behind: p.Requester.Behind, Name: p.Requester.Subject, Principal: p.Requester,
+		Verdict: Deny, Preview: p.Preview,
+	}
+	if allowed {
+		d.Verdict = Approve
+	}
+	return a.record(ctx, entryOf("consent", rand.Text(), p), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+		return true, a.store.Consent(ctx, id, p, d, e)
+	})
+}
+
+// standing is what the pipeline is told of a record.
+func (a *Approvals) standing(r Record) ambit.Standing {
+	s := ambit.Standing{
+		ID: r.ID, State: r.State, Level: r.Proposal.Level, Operation: r.Operation, Preview: r.Proposal.Preview, Version: r.Proposal.Version,
+		DecideBy: r.DecideBy, ExecuteBy: r.ExecuteBy, Outcome: r.Outcome, URL: a.address(r),
+	}
+	for _, d := range r.Decisions {
+		if d.Verdict == Deny || d.Verdict == Revoke {
+			s.Reason = d.Reason
+		}
+	}
+	return s
+}
+
+// address is where a person decides on a record, or "".
+func (a *Approvals) address(r Record) string {
+	if a.page == nil || r.Proposal.Level < ambit.Human {
+		return ""
+	}
+	return a.page.JoinPath(r.ID).String()
+}

@@ -1,0 +1,36 @@
+package approval
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ambit-dev/ambit"
+)
+
+// persons returns the keys of all who stand for a principal: its own, and those
+// of whoever is behind it.
+func persons(p *ambit.Principal) []string {
+	return append([]string{p.Key()}, p.Behind...)
+}
+
+// related reports whether two principals share a person. A person is the same
+// one in every tenant: who acts for two customers is no second pair of eyes.
+func related(a, b *ambit.Principal) bool {
+	others := persons(b)
+	for i, key := range others {
+		others[i] = withoutTenant(key)
+	}
+	return slices.ContainsFunc(persons(a), func(key string) bool { return slices.Contains(others, withoutTenant(key)) })
+}
+
+// withoutTenant takes the tenant off a key, see [ambit.Principal.Key]. What is no
+// key stays as it is.
+func withoutTenant(key string) string {
+	digits, rest, ok := strings.Cut(key, ":")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 0 || n >= len(rest) || rest[n] != '/' {
+		return key
+	}
+	return rest[n+1:]
+}
