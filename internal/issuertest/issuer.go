@@ -35,6 +35,8 @@ type Issuer struct {
 	// URL is its identifier, and where it is reached.
 	URL string
 
+	mux *http.ServeMux
+
 	mu      sync.Mutex
 	keys    []key // the last one signs
 	made    int
@@ -54,11 +56,31 @@ type key struct {
 
 // New starts an issuer on a free port of this machine.
 func New() (*Issuer, error) {
-	i := &Issuer{hits: map[string]int{}, codes: map[string]code{}, revoked: map[string]bool{}}
-	if err := i.Rotate(); err != nil {
+	i, err := Unserved("")
+	if err != nil {
 		return nil, err
 	}
 	return i, i.listen("127.0.0.1:0")
+}
+
+// Unserved returns an issuer of this name that is not reached by a network, but
+// by [Issuer.ServeHTTP] alone.
+func Unserved(url string) (*Issuer, error) {
+	i := &Issuer{URL: url, mux: http.NewServeMux(), hits: map[string]int{}, codes: map[string]code{}, revoked: map[string]bool{}}
+	i.mux.HandleFunc("GET /.well-known/oauth-authorization-server", i.metadata)
+	i.mux.HandleFunc("GET /keys", i.publish)
+	i.mux.HandleFunc("GET /authorize", i.authorize)
+	i.mux.HandleFunc("POST /token", i.token)
+	i.mux.HandleFunc("POST /introspect", i.introspect)
+	return i, i.Rotate()
+}
+
+// ServeHTTP answers one request.
+func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	i.hits[r.URL.Path]++
+	i.mu.Unlock()
+	i.mux.ServeHTTP(w, r)
 }
 
 func (i *Issuer) listen(address string) error {
@@ -66,19 +88,7 @@ func (i *Issuer) listen(address string) error {
 	if err != nil {
 		return err
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /.well-known/oauth-authorization-server", i.metadata)
-	mux.HandleFunc("GET /keys", i.publish)
-	mux.HandleFunc("GET /authorize", i.authorize)
-	mux.HandleFunc("POST /token", i.token)
-	mux.HandleFunc("POST /introspect", i.introspect)
-	counted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		i.mu.Lock()
-		i.hits[r.URL.Path]++
-		i.mu.Unlock()
-		mux.ServeHTTP(w, r)
-	})
-	server, ended := &http.Server{Handler: counted, ReadHeaderTimeout: 10 * time.Second}, make(chan struct{})
+	server, ended := &http.Server{Handler: i, ReadHeaderTimeout: 10 * time.Second}, make(chan struct{})
 	i.mu.Lock()
 	i.URL, i.server, i.ended = "http://"+listener.Addr().String(), server, ended
 	i.mu.Unlock()

@@ -269,4 +269,3 @@ func TestAlgorithms(t *testing.T) {
 		t.Error("the log does not say why")
 	}
 }
-

@@ -1,0 +1,38 @@
+package oauth
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"time"
+)
+
+// SetTransport has everything fetched through another transport: within a bubble
+// of testing/synctest there is no network.
+func (a *Authenticator) SetTransport(t http.RoundTripper) { a.client.Transport = t }
+
+// NonceAt is the nonce of a time.
+func (a *Authenticator) NonceAt(at time.Time) string { return a.nonces.at(at.Unix()) }
+
+// NewMemory is the record of proofs that serves one instance.
+func NewMemory() Replays { return &memory{} }
+
+// The limits of what is kept.
+const (
+	MaxReplays = maxReplays
+	ReplayTurn = replayTurn
+	MaxSeen    = maxSeen
+)
+
+// Seen returns how many tokens are remembered as valid, and as not.
+func (a *Authenticator) Seen() (valid, invalid int) {
+	return len(a.seen.young) + len(a.seen.old), len(a.inactive.young) + len(a.inactive.old)
+}
+
+// CredentialOf reads a token from a request with this header and query.
+func CredentialOf(header, query string) (token string, dpop, refused bool) {
+	r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
+	r.URL.RawQuery = query
+	r.Header["Authorization"] = []string{header}
+	c, e := credentialOf(r)
+	return c.token, c.dpop, e != nil
+}

@@ -1,0 +1,167 @@
+package oauth_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/ambit-dev/ambit/internal/issuertest"
+	"github.com/ambit-dev/ambit/trust/oauth"
+)
+
+func introspecting(o *oauth.Options) {
+	o.Issuers[0].Introspect = true
+	o.Issuers[0].Client = oauth.Client{ID: issuertest.ClientID, Secret: issuertest.ClientSecret}
+}
+
+// T03: a token that the issuer takes back stops within a minute. It is asked about
+// once a minute, and a made-up one as well.
+func TestT03_RevokedToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, introspecting)
+		defer a.Close()
+		token := a.token(t, longLived)
+		for range 120 {
+			a.want(t, "ok", token)
+			a.want(t, "invalid", "made-up")
+			time.Sleep(time.Second)
+		}
+		if got := a.wire.count("/introspect"); got != 4 {
+			t.Errorf("want 2 questions about each of two tokens in 2 minutes, got %d", got)
+		}
+		a.want(t, "ok", token)
+		a.wire.issuer.Revoke(token)
+		revoked := time.Now()
+		for a.send(t.Context(), token) == "ok" {
+			time.Sleep(time.Second)
+		}
+		if after := time.Since(revoked); after > time.Minute {
+			t.Errorf("the token was good for %v after it was revoked", after)
+		}
+	})
+}
+
+// What an issuer says of a token is held against it as the claims of a signed one.
+func TestIntrospection(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(map[string]any)
+		want   string
+	}{
+		{"as it should be", func(map[string]any) {}, "ok"},
+		{"without expiry", func(c map[string]any) { delete(c, "exp") }, "ok"},
+		{"without issuer", func(c map[string]any) { delete(c, "iss") }, "ok"},
+		{"not active", func(c map[string]any) { c["active"] = false }, "invalid"},
+		{"active, in words", func(c map[string]any) { c["active"] = "true" }, "unavailable"},
+		{"nothing about it", func(c map[string]any) { delete(c, "active") }, "unavailable"},
+		{"another issuer", func(c map[string]any) { c["iss"] = "https://evil.example.com" }, "invalid"},
+		{"expired", func(c map[string]any) { c["exp"] = time.Now().Add(-time.Second).Unix() }, "invalid"},
+		{"another audience", func(c map[string]any) { c["aud"] = "https://other.example.com" }, "invalid"},
+		{"no audience", func(c map[string]any) { delete(c, "aud") }, "invalid"},
+		{"no subject", func(c map[string]any) { delete(c, "sub") }, "invalid"},
+		{"bound to a key", func(c map[string]any) { c["cnf"] = map[string]any{"jkt": "x"} }, "invalid"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAlone(t, introspecting)
+				defer a.Close()
+				claims := map[string]any{"active": true}
+				for name, value := range a.wire.issuer.Claims("alice", resourceURL, "") {
+					claims[name] = value
+				}
+				test.change(claims)
+				body, err := json.Marshal(claims)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a.wire.set(func(w *wire) {
+					w.other = func(r *http.Request) (string, bool) { return string(body), r.URL.Path == "/introspect" }
+				})
+				a.want(t, test.want, "opaque")
+			})
+		})
+	}
+}
+
+// Many requests with one token: one question. An issuer that is down: 503 for what is
+// not known, and what is known goes on for its minute.
+func TestIntrospectionDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, introspecting)
+		defer a.Close()
+		token := a.token(t)
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() { a.want(t, "ok", token) })
+		}
+		all.Wait()
+		if got := a.wire.count("/introspect"); got != 1 {
+			t.Errorf("want one question, got %d", got)
+		}
+		a.wire.set(func(w *wire) { w.down = true })
+		time.Sleep(59 * time.Second)
+		a.want(t, "ok", token)
+		a.want(t, "unavailable", "opaque")
+		time.Sleep(time.Second)
+		a.want(t, "unavailable", token)
+	})
+}
+
+// What is remembered of tokens has an end.
+func TestRememberedIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, introspecting)
+		defer a.Close()
+		a.wire.set(func(w *wire) {
+			w.other = func(r *http.Request) (string, bool) { return `{"active":false}`, r.URL.Path == "/introspect" }
+		})
+		for i := range 3 * oauth.MaxSeen {
+			a.send(t.Context(), "made-up-"+time.Duration(i).String())
+		}
+		if valid, invalid := a.Seen(); valid != 0 || invalid > 2*oauth.MaxSeen {
+			t.Errorf("%d and %d tokens are remembered", valid, invalid)
+		}
+	})
+}
+
+// API keys are shown to no issuer.
+func TestKeysAreNotIntrospected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, introspecting)
+		defer a.Close()
+		a.want(t, "not mine", "ambit_qXJMyNnOtsdQTqvhVQmL9k88beX9JQ1k13jEVc")
+		if got := a.wire.count("/introspect"); got != 0 {
+			t.Errorf("%d keys were sent to the issuer", got)
+		}
+	})
+}
+
+// The issuer that has introspection is asked about its own signed tokens, and others
+// are checked by their keys.
+func TestIntrospectionBesideKeys(t *testing.T) {
+	other := newIssuer(t)
+	w := start(t, setting{oauth: func(o *oauth.Options) {
+		introspecting(o)
+		o.Issuers = append(o.Issuers, oauth.Issuer{URL: other.URL})
+	}})
+	token, err := other.Token(other.Claims("bob", w.url+"/api", ""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, token := range map[string]string{"asked": w.token(t, "/api", ""), "checked": token} {
+		if got := w.call(t, "whoami", token); got.status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	if asked, fetched := w.issuer.Hits("/introspect"), other.Hits("/keys"); asked != 1 || fetched != 1 {
+		t.Errorf("asked %d times, fetched keys %d times: want one each", asked, fetched)
+	}
+	if got := w.call(t, "whoami", w.token(t, "/api", "", func(c jwt.MapClaims, _ map[string]any) { c["exp"] = time.Now().Add(-time.Minute).Unix() })); got.status != http.StatusUnauthorized {
+		t.Errorf("expired: %d", got.status)
+	}
+}
