@@ -98,6 +98,9 @@ func (p AgentPolicy) String() string {
 
 func (p AgentPolicy) requires() bool { return p >= RequireAgent }
 
+// level is what a policy requires that requires an agent.
+func (p AgentPolicy) level() AgentLevel { return AgentLevel(p-RequireAgent) + AgentIdentified }
+
 // agentPolicy settles what a capability wants, from its own word and the
 // application's.
 func (a *App) agentPolicy(s *Spec) AgentPolicy {
@@ -119,7 +122,7 @@ func (r *Run) agentRefusal(p AgentPolicy) refusal {
 	if !p.requires() || r.via&^CommandLine == InProcess {
 		return refusal{}
 	}
-	need := AgentLevel(p-RequireAgent) + AgentIdentified
+	need := p.level()
 	switch {
 	case r.agent.Level >= need:
 		return refusal{}
@@ -147,6 +150,19 @@ func agentRequired(need AgentLevel) *Error {
 // needs, AgentNone for every other error. It is not part of the JSON form: a
 // surface asks for the signature in its own way.
 func (e *Error) AgentLevel() AgentLevel { return e.agent }
+
+// RequiredAgent returns the highest level of signature that a capability of the
+// application requires of the agents that carry calls; AgentNone where none does.
+func (a *App) RequiredAgent() (level AgentLevel) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range a.entries {
+		if e.agent.requires() {
+			level = max(level, e.agent.level())
+		}
+	}
+	return level
+}
 
 // Agent returns the agent that carried the request which the run is part of; the
 // zero identity where none was verified.

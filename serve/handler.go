@@ -47,6 +47,11 @@ func Handler(app *ambit.App, o Options) (http.Handler, error) {
 			}
 		}
 	}
+	if n, ok := o.Trust.Agents.(trust.Noticer); ok {
+		for _, notice := range n.Notices() {
+			app.Logger().Warn(notice)
+		}
+	}
 	if o.Wrap != nil {
 		if handler = o.Wrap(handler); handler == nil {
 			return nil, errors.New("serve: Options.Wrap returned no handler")

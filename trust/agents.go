@@ -21,6 +21,14 @@ type AgentVerifier interface {
 	AcceptSignature(r *http.Request, level ambit.AgentLevel) string
 }
 
+// ApplicationChecker is what an [AgentVerifier] implements that cannot serve every
+// application.
+type ApplicationChecker interface {
+	// CheckApplication returns why the application must not start with it, nil
+	// where it may. [NewGuard] asks, when all capabilities are known.
+	CheckApplication(app *ambit.App) error
+}
+
 // SignedRequest is what an [AgentVerifier] found out about one request.
 type SignedRequest struct {
 	// Agent is who has signed, with the level that the signature reaches if

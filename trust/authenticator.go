@@ -26,7 +26,7 @@ type Authenticator interface {
 	Challenge(r *http.Request) string
 }
 
-// Noticer is what an [Authenticator] implements that has something to tell the
+// Noticer is what an [Authenticator] or [AgentVerifier] implements that has something to tell the
 // operator when serving begins. Package serve logs it as a warning.
 type Noticer interface {
 	// Notices returns what there is to say, a line each, without secrets.

@@ -59,6 +59,11 @@ func NewGuard(app *ambit.App, o Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c, ok := o.Agents.(ApplicationChecker); ok {
+		if err := c.CheckApplication(app); err != nil {
+			return nil, err
+		}
+	}
 	var adders []ContextAdder
 	for _, a := range o.Authenticators {
 		if adder, ok := a.(ContextAdder); ok {

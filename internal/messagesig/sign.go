@@ -54,15 +54,16 @@ func (p Params) list() *httpsfv.Params {
 }
 
 // Accept returns the member of an Accept-Signature field (RFC 9421, section
-// 5.1) that asks for a signature of these components, made now, with a time
-// when it ends. An empty nonce or tag is not asked for.
-func Accept(label string, components []Component, nonce, tag string) (string, error) {
+// 5.1) that asks for a signature of these components and with these parameters,
+// whose values the signer chooses. An empty nonce or tag is not asked for.
+func Accept(label string, components []Component, params []string, nonce, tag string) (string, error) {
 	list := httpsfv.InnerList{Params: httpsfv.NewParams()}
 	for _, c := range components {
 		list.Items = append(list.Items, c.item())
 	}
-	list.Params.Add("created", true)
-	list.Params.Add("expires", true)
+	for _, param := range params {
+		list.Params.Add(param, true)
+	}
 	if nonce != "" {
 		list.Params.Add("nonce", nonce)
 	}

@@ -62,6 +62,26 @@ func String(lines []string) (string, error) {
 	return text, nil
 }
 
+// TextMember returns a member of a dictionary that is a string, and the token of
+// its one parameter that it may have, "" for none. It is false where the member
+// is not there, is no string, or has any other parameter.
+func TextMember(fields *httpsfv.Dictionary, name, param string) (text, token string, ok bool) {
+	member, _ := fields.Get(name)
+	item, _ := member.(httpsfv.Item)
+	if text, ok = item.Value.(string); !ok {
+		return "", "", false
+	}
+	if value, found := item.Params.Get(param); found {
+		if t, isToken := value.(httpsfv.Token); isToken {
+			token = string(t)
+		}
+	}
+	if n := len(item.Params.Names()); n > 1 || n == 1 && token == "" {
+		return "", "", false
+	}
+	return text, token, true
+}
+
 // measured is what there is in a field.
 type measured struct{ members, params int }
 
