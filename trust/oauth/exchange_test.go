@@ -1,0 +1,86 @@
+package oauth_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/issuertest"
+	"github.com/ambit-dev/ambit/trust/oauth"
+)
+
+func exchanging(o *oauth.Options) {
+	o.Issuers[0].Client = oauth.Client{ID: issuertest.ClientID, Secret: issuertest.ClientSecret}
+}
+
+// relayTo calls the capability that needs a token elsewhere.
+func (w *world) relayTo(t *testing.T, token, audience string) answer {
+	t.Helper()
+	return w.send(t, w.request(t, http.MethodPost, "/api/relay", `{"audience":"`+audience+`"}`, token),
+		func(r *http.Request) { r.Header.Set("Content-Type", "application/json") })
+}
+
+// T32: a handler gets a token of its own, for who is calling, once in a request; the
+// one that came in goes nowhere but to its issuer.
+func TestT32_Exchange(t *testing.T) {
+	w := start(t, setting{oauth: exchanging})
+	token := w.token(t, "/api", "")
+	got := data[relayed](t, w.relayTo(t, token, "https://mail.example.com"))
+	printed := got.Printed
+	got.Printed = ""
+	if diff := cmp.Diff(relayed{Subject: "alice", Audience: "https://mail.example.com", Same: true}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !strings.HasSuffix(printed, "token=oauth.Token\n") {
+		t.Errorf("a token prints as %q", printed)
+	}
+	if got := w.issuer.Hits("/token"); got != 1 {
+		t.Errorf("want one exchange in the request, got %d", got)
+	}
+	data[relayed](t, w.relayTo(t, token, "https://mail.example.com"))
+	if got := w.issuer.Hits("/token"); got != 2 {
+		t.Errorf("want another exchange in another request, got %d in all", got)
+	}
+	if strings.Contains(w.log.String(), token) {
+		t.Error("the token is in the log")
+	}
+}
+
+// Without a token of a request there is nothing to exchange.
+func TestExchangeRefused(t *testing.T) {
+	notRegistered := start(t, setting{})
+	if got := notRegistered.relayTo(t, notRegistered.token(t, "/api", ""), "x"); got.status != http.StatusForbidden {
+		t.Errorf("no client: want 403, got %d %s", got.status, got.body)
+	}
+	w := start(t, setting{oauth: exchanging})
+	if got := w.relayTo(t, w.token(t, "/api", ""), ""); got.status != http.StatusForbidden {
+		t.Errorf("no audience: want 403, got %d %s", got.status, got.body)
+	}
+	token := w.token(t, "/api", "")
+	w.call(t, "whoami", token) // the issuer's keys are there
+	w.issuer.Close()
+	if got := w.relayTo(t, token, "x"); got.status != http.StatusBadGateway || strings.Contains(got.body, "127.0.0.1") {
+		t.Errorf("issuer down: want 502 without internals, got %d %s", got.status, got.body)
+	}
+	if err := w.issuer.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	w.issuer.Revoke(token)
+	if got := w.relayTo(t, token, "x"); got.status != http.StatusBadGateway {
+		t.Errorf("refused by the issuer: want 502, got %d %s", got.status, got.body)
+	}
+	// In-process, and outside of any call.
+	app := newApp(nil, nil)
+	ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: &ambit.Principal{Authority: "test", Subject: "a"}})
+	defer run.End()
+	if _, err := run.Invoke(ctx, ambit.Request{Name: "relay", Input: []byte(`{"audience":"x"}`)}); ambit.CodeOf(err) != ambit.CodeForbidden {
+		t.Errorf("in-process: want forbidden, got %v", err)
+	}
+	if _, err := oauth.Exchange(context.Background(), "x"); ambit.CodeOf(err) != ambit.CodeForbidden {
+		t.Errorf("outside: want forbidden, got %v", err)
+	}
+}
