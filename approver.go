@@ -18,9 +18,10 @@ type Approver interface {
 	// Propose returns the proposal that answers for an operation, or records p as
 	// a new one. However often one operation is asked for, and under whatever
 	// idempotency key, there is one. May says whether somebody who has decided may
-	// still do so: [App.Permits] for p.DecidePermission. A proposal counts as
-	// approved as long as all may who have approved it.
-	Propose(ctx context.Context, p Proposal, may func(ctx context.Context, decider *Principal) (bool, error)) (Standing, error)
+	// still do so, as [App.Permits] says it of p.DecidePermission: nil, an error of
+	// CodeForbidden, or one that leaves it open. A proposal counts as approved as
+	// long as all may who have approved it.
+	Propose(ctx context.Context, p Proposal, may func(ctx context.Context, decider *Principal) error) (Standing, error)
 	// Consent records what the run's own person has answered.
 	Consent(ctx context.Context, p Proposal, allowed bool) error
 	// Ledger returns the ledger that claims what was proposed here: the one that

@@ -102,7 +102,7 @@ func (a *Approvals) Close(ctx context.Context) error {
 // one and has the notifiers told, see [ambit.Approver]. Where somebody has
 // decided who may no longer, or on another preview than that of now, those
 // decisions are taken back and the proposal is pending again.
-func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, may func(ctx context.Context, decider *ambit.Principal) (bool, error)) (ambit.Standing, error) {
+func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, may func(ctx context.Context, decider *ambit.Principal) error) (ambit.Standing, error) {
 	if p.Requester == nil || p.Requester.Anonymous() {
 		return ambit.Standing{}, &ambit.Error{Code: ambit.CodeUnauthenticated}
 	}
@@ -130,7 +130,7 @@ func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, may func(ctx 
 }
 
 // outdated finds out which decisions on a proposal no longer count.
-func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context.Context, *ambit.Principal) (bool, error)) (c Change, needed bool, err error) {
+func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context.Context, *ambit.Principal) error) (c Change, needed bool, err error) {
 	c.Preview, c.Version = r.Proposal.Preview, r.Proposal.Version
 	switch {
 	case r.Proposal.Level < ambit.Human || r.State != ambit.ProposalPending && r.State != ambit.ProposalApproved:
@@ -142,16 +142,16 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context
 		if d.Verdict != Approve {
 			continue
 		}
-		permitted, err := d.Principal != nil, error(nil)
-		if permitted {
-			permitted, err = may(ctx, d.Principal)
+		if d.Principal != nil {
+			refused := may(ctx, d.Principal)
+			if refused == nil {
+				continue
+			}
+			if failure, ok := errors.AsType[*ambit.Error](refused); !ok || failure.Code != ambit.CodeForbidden {
+				return c, false, refused
+			}
 		}
-		if err != nil {
-			return c, false, err
-		}
-		if !permitted {
-			c.Without, needed = append(c.Without, d.Decider), true
-		}
+		c.Without, needed = append(c.Without, d.Decider), true
 	}
 	return c, needed, nil
 }
