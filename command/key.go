@@ -53,6 +53,7 @@ func (p Program) keyCreateCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&record.Permissions, "permission", nil, "`PERMISSION` of the caller; may be repeated")
 	c.Flags().StringArrayVar(&record.Roles, "role", nil, "`ROLE` of the caller; may be repeated")
 	c.Flags().StringArrayVar(&record.Scopes, "scope", nil, "`SCOPE` that the key is limited to; may be repeated (default: it is not limited)")
+	c.Flags().StringArrayVar(&record.Behind, "owner", nil, "`KEY` of a person who stands behind the key, as whoami writes it; may be repeated")
 	c.Flags().Var(&expires, "expires", "let the key expire after this `TIME`, such as 90d or 12h (default: never)")
 	return c
 }

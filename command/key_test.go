@@ -69,7 +69,7 @@ func (s *keySession) caller(word string) string {
 		return err.Error()
 	}
 	p := identity.Principal
-	return strings.Join([]string{p.Tenant, p.Subject, p.Kind.String(), strings.Join(p.Permissions, ","), strings.Join(p.Roles, ","), strings.Join(p.Scopes, ",")}, "|")
+	return strings.Join([]string{p.Tenant, p.Subject, p.Kind.String(), strings.Join(p.Permissions, ","), strings.Join(p.Roles, ","), strings.Join(p.Scopes, ","), strings.Join(p.Behind, ",")}, "|")
 }
 
 // A key from its making to its end, while a server runs.
@@ -95,13 +95,13 @@ func TestT12_KeysAtATerminal(t *testing.T) {
 				t.Errorf("callers at %s (-want +got):\n%s", time.Now().UTC().Format(time.DateTime), diff)
 			}
 		}
-		const billing = "acme|billing|service|orders:read,orders:write|clerk|a"
+		const billing = "acme|billing|service|orders:read,orders:write|clerk|a|4:acme/5:login/bob"
 
 		want(result{0, "FIRST\n", "" +
 			"NAME     STATE  EXPIRES               KIND     SUBJECT  TENANT  PERMISSIONS               ROLES  SCOPES\n" +
 			"billing  valid  2000-03-31T00:00:00Z  service  billing  acme    orders:read,orders:write  clerk  a\n"},
 			s.at(t, "", "FIRST", "create", "billing", "--kind", "service", "--tenant", "acme", "--permission", "orders:read", "--permission", "orders:write",
-				"--role", "clerk", "--scope", "a", "--expires", "90d"))
+				"--role", "clerk", "--owner", "4:acme/5:login/bob", "--scope", "a", "--expires", "90d"))
 		callers(billing)
 		want(result{5, "", `{"code":"conflict","message":"There is a key \"billing\" already.","hint":"Choose another name: that of a key is never used again."}` + "\n"},
 			s.at(t, "", "NONE", "create", "billing"))
@@ -192,7 +192,7 @@ func TestKeyWithoutAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.shown["KEY"] = key
-	if diff := cmp.Diff("|bill\u202eing|user|||", s.caller("KEY")); diff != "" {
+	if diff := cmp.Diff("|bill\u202eing|user||||", s.caller("KEY")); diff != "" {
 		t.Errorf("caller (-want +got):\n%s", diff)
 	}
 }

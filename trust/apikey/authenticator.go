@@ -150,7 +150,8 @@ func (k Key) principal() (*ambit.Principal, error) {
 // clone returns a copy that shares no list or map.
 func clone(given *ambit.Principal) *ambit.Principal {
 	p := *given
-	p.Permissions, p.Roles, p.Scopes, p.Claims = slices.Clone(p.Permissions), slices.Clone(p.Roles), slices.Clone(p.Scopes), maps.Clone(p.Claims)
+	p.Permissions, p.Roles, p.Scopes, p.Behind = slices.Clone(p.Permissions), slices.Clone(p.Roles), slices.Clone(p.Scopes), slices.Clone(p.Behind)
+	p.Claims = maps.Clone(p.Claims)
 	return &p
 }
 

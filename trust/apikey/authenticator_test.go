@@ -190,12 +190,12 @@ func TestPrincipalIsACopy(t *testing.T) {
 	t.Parallel()
 	principal := func(word string) *ambit.Principal {
 		return &ambit.Principal{
-			Authority: "apikey", Subject: "k", Permissions: []string{word}, Roles: []string{word}, Scopes: []string{word},
+			Authority: "apikey", Subject: "k", Permissions: []string{word}, Roles: []string{word}, Scopes: []string{word}, Behind: []string{word},
 			Claims: map[string]any{"claim": word},
 		}
 	}
 	spoil := func(p *ambit.Principal) {
-		p.Permissions[0], p.Roles[0], p.Scopes[0], p.Claims["claim"] = "admin", "admin", "admin", "admin"
+		p.Permissions[0], p.Roles[0], p.Scopes[0], p.Behind[0], p.Claims["claim"] = "admin", "admin", "admin", "admin", "admin"
 	}
 	given := principal("read")
 	a, err := apikey.New(apikey.Key{Name: "k", Secret: apikey.Generate(), Principal: given})

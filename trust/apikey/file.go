@@ -268,6 +268,6 @@ func (r *Record) expire(at time.Time) {
 // clone returns a copy that shares no list.
 func (r *Record) clone() Record {
 	c := *r
-	c.Permissions, c.Roles, c.Scopes = slices.Clone(r.Permissions), slices.Clone(r.Roles), slices.Clone(r.Scopes)
+	c.Permissions, c.Roles, c.Scopes, c.Behind = slices.Clone(r.Permissions), slices.Clone(r.Roles), slices.Clone(r.Scopes), slices.Clone(r.Behind)
 	return c
 }

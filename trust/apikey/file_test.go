@@ -45,7 +45,7 @@ func TestFileOfAllMembers(t *testing.T) {
 	key, old, gone := apikey.Generate(), apikey.Generate(), apikey.Generate()
 	path := write(t, fmt.Sprintf(`{"keys": [
 		{"name": "billing", "hash": %q, "kind": "service", "subject": "bills", "tenant": "acme", "client": "c", "permissions": ["orders:read"],
-		 "roles": ["r"], "scopes": ["s"], "created": "2025-01-01T00:00:00Z", "expires": "2999-01-01T00:00:00Z", "replaces": "old"},
+		 "roles": ["r"], "scopes": ["s"], "behind": ["4:acme/5:login/bob"], "created": "2025-01-01T00:00:00Z", "expires": "2999-01-01T00:00:00Z", "replaces": "old"},
 		{"name": "old", "hash": %q, "expires": "2020-01-01T00:00:00Z"},
 		{"name": "gone", "hash": %q, "revoked": "2999-01-01T00:00:00Z"}
 	]}`, strings.ToUpper(apikey.Hash(key)), apikey.Hash(old), apikey.Hash(gone)), 0o644)
@@ -56,7 +56,7 @@ func TestFileOfAllMembers(t *testing.T) {
 	}
 	want := &ambit.Principal{
 		Authority: "apikey", Subject: "bills", Kind: ambit.KindService, Tenant: "acme", Client: "c",
-		Permissions: []string{"orders:read"}, Roles: []string{"r"}, Scopes: []string{"s"}, Expires: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC),
+		Permissions: []string{"orders:read"}, Roles: []string{"r"}, Scopes: []string{"s"}, Behind: []string{"4:acme/5:login/bob"}, Expires: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	if diff := cmp.Diff(want, identity.Principal); diff != "" {
 		t.Errorf("principal (-want +got):\n%s", diff)
@@ -95,6 +95,7 @@ func TestOpenFileRefuses(t *testing.T) {
 			"apikey: PATH: key \"a\": another key has this name\napikey: PATH: key \"" + strings.Repeat("b", 201) + "\": its name is longer than 200 bytes or no text", 0o600,
 		},
 		{"one hash in two cases", `{"keys":[{"name":"a","hash":"` + apikey.Hash(key) + `"},{"name":"b","hash":"` + strings.ToUpper(apikey.Hash(key)) + `"}]}`, `apikey: PATH: key "b": another key is the same`, 0o600},
+		{"nobody behind it", entry(`"behind":["bob"]`), `apikey: PATH: key "a": "bob" stands behind it, which is no key of a principal, LEN:TENANT/LEN:AUTHORITY/SUBJECT`, 0o600},
 		{"a key for a list", `{"keys":[{"name":"a","hash":["` + key + `"]}]}`, "apikey: PATH: /keys/0/hash: must be a string, not an array", 0o600},
 		{"others may write", `{"keys":[]}`, "apikey: PATH: has the rights 0622, and nobody but its owner may write to it: chmod 600 it", 0o622},
 	}

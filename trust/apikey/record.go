@@ -37,6 +37,9 @@ type Record struct {
 	// Scopes are what the key is limited to. Nil: it is not limited to scopes.
 	// An empty list is a list, and a store has to keep the two apart.
 	Scopes []string `json:"scopes,omitzero"`
+	// Behind are the keys of the persons who stand behind the key, as its owner
+	// does, see [ambit.Principal.Behind]. Empty: nobody else.
+	Behind []string `json:"behind,omitzero"`
 	// Created is when the key was made. Zero: nobody knows.
 	Created time.Time `json:"created,omitzero"`
 	// Expires is when the key stops being valid. Zero: never.
@@ -79,8 +82,14 @@ func (r Record) key() (Key, error) {
 	default:
 		return Key{}, fmt.Errorf("its kind is %q: choose user, service or agent", r.Kind)
 	}
+	for _, person := range r.Behind {
+		// A halt of a principal names it in the same form.
+		if _, err := ambit.ParseHalt("principal " + person); err != nil {
+			return Key{}, fmt.Errorf("%q stands behind it, which is no key of a principal, LEN:TENANT/LEN:AUTHORITY/SUBJECT", person)
+		}
+	}
 	return Key{Name: r.Name, Hash: r.Hash, Expires: r.Expires, Principal: &ambit.Principal{
-		Subject: r.Subject, Kind: kind, Tenant: r.Tenant, Client: r.Client, Permissions: r.Permissions, Roles: r.Roles, Scopes: r.Scopes,
+		Subject: r.Subject, Kind: kind, Tenant: r.Tenant, Client: r.Client, Permissions: r.Permissions, Roles: r.Roles, Scopes: r.Scopes, Behind: r.Behind,
 	}}, nil
 }
 

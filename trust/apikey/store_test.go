@@ -22,7 +22,7 @@ func stamp(hours int) time.Time {
 func record(name string) apikey.Record {
 	return apikey.Record{
 		Name: name, Hash: apikey.Hash(name), Subject: "subject <of> " + name, Kind: "agent", Tenant: "acme", Client: "client",
-		Permissions: []string{"notes:read"}, Roles: []string{"r"}, Scopes: []string{}, Created: stamp(-1), Expires: stamp(100),
+		Permissions: []string{"notes:read"}, Roles: []string{"r"}, Scopes: []string{}, Behind: []string{"4:acme/5:login/bob"}, Created: stamp(-1), Expires: stamp(100),
 	}
 }
 
