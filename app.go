@@ -1,9 +1,8 @@
 package ambit
 
 import (
+	"cmp"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -76,9 +75,30 @@ type Options struct {
 	// HaltAfter halts a capability that has broken its own output contract so
 	// many times in a row, until somebody resumes the form "self". Zero: never.
 	HaltAfter int
-	// Ledger keeps what was done under idempotency keys. Nil: a keyed call that
-	// does more than read is refused, because the promise could not be kept.
+	// Keys seal what leaves the application and comes back: confirmations,
+	// cursors, outcomes, and the inputs that wait for a decision. Nil: cursors
+	// and outcomes are sealed with keys of this process, which end with it, and
+	// nothing that has to be confirmed or approved can be.
+	Keys *KeyRing
+	// Approver keeps what has to be confirmed or approved. Nil: whatever needs
+	// that is refused.
+	Approver Approver
+	// Ledger keeps what was done under idempotency keys and by approvals. Nil:
+	// the Approver's, which it has to be, or to wrap (see [Ledger]), where there is one;
+	// without both, a keyed call that does more than read is refused, because the
+	// promise could not be kept.
 	Ledger Ledger
+	// DestructiveOverMCP lets destructive capabilities be exposed on MCP, where
+	// a person decides on each call: that takes Approver and Keys too.
+	DestructiveOverMCP bool
+	// DecidePermission is what a person has to hold to decide about a proposal,
+	// where the capability does not say otherwise. Empty: "approvals:decide".
+	DecidePermission string
+	// ConfirmWithin is how long a confirmation can be used, DecideWithin how long
+	// a proposal waits for a person's decision, and ExecuteWithin how long after
+	// the decision the call can be made, where the capability does not say
+	// otherwise. Zero: 120 seconds, 24 hours, 15 minutes.
+	ConfirmWithin, DecideWithin, ExecuteWithin time.Duration
 	// HideForbidden answers a capability whose permission the caller lacks as
 	// if it did not exist.
 	HideForbidden bool
@@ -124,9 +144,11 @@ type App struct {
 	policy    Policy
 	logger    *slog.Logger
 	observers []Observer
-	seal      cipher.AEAD   // seals cursors; a key of this process
-	outcomes  cipher.AEAD   // seals what the ledger keeps; a key of this process
+	seals     seals
 	ids       atomic.Uint64 // last ID given out
+
+	previewOnce   sync.Once
+	previewSchema *schema.Schema // of Preview; nil until something needs it
 
 	broader    broader      // of Options.ImpliedScopes
 	rate       bucket.Limit // Options.Limits.Rate
@@ -183,19 +205,15 @@ func New(options Options) *App {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // crypto/rand.Read never fails (Go 1.24)
 	a.ids.Store(binary.LittleEndian.Uint64(random[:]))
-	a.seal, a.outcomes = newSeal(), newSeal()
-	return a
-}
-
-// newSeal returns a cipher with a random key, so that what one purpose has
-// sealed opens for no other.
-func newSeal() (seal cipher.AEAD) {
-	var key [32]byte
-	_, _ = rand.Read(key[:])
-	if block, err := aes.NewCipher(key[:]); err == nil { // no other error than a key's wrong length
-		seal, _ = cipher.NewGCMWithRandomNonce(block)
+	a.seals = newSeals(options.Keys, options.Name)
+	if options.Ledger == nil && options.Approver != nil {
+		a.options.Ledger = options.Approver.Ledger()
 	}
-	return seal
+	a.options.DecidePermission = cmp.Or(options.DecidePermission, DefaultDecidePermission)
+	a.options.ConfirmWithin = orDefault(options.ConfirmWithin, DefaultConfirmWithin)
+	a.options.DecideWithin = orDefault(options.DecideWithin, DefaultDecideWithin)
+	a.options.ExecuteWithin = orDefault(options.ExecuteWithin, DefaultExecuteWithin)
+	return a
 }
 
 // Observe adds an observer behind those of [Options.Observers], for code that
@@ -246,7 +264,8 @@ func (a *App) check() error {
 	for _, bound := range [...]struct {
 		name  string
 		value int64
-	}{{"MaxInput", int64(o.MaxInput)}, {"MaxResult", int64(o.MaxResult)}, {"MaxDepth", int64(o.MaxDepth)}, {"MaxRunDepth", int64(o.MaxRunDepth)}, {"HaltAfter", int64(o.HaltAfter)}, {"Deadline", int64(o.Deadline)}} {
+	}{{"MaxInput", int64(o.MaxInput)}, {"MaxResult", int64(o.MaxResult)}, {"MaxDepth", int64(o.MaxDepth)}, {"MaxRunDepth", int64(o.MaxRunDepth)}, {"HaltAfter", int64(o.HaltAfter)}, {"Deadline", int64(o.Deadline)},
+		{"ConfirmWithin", int64(o.ConfirmWithin)}, {"DecideWithin", int64(o.DecideWithin)}, {"ExecuteWithin", int64(o.ExecuteWithin)}} {
 		if bound.value < 0 {
 			faults = append(faults, fmt.Errorf("ambit: Options.%s is negative: leave it zero for the default", bound.name))
 		}
@@ -282,12 +301,7 @@ func (a *App) check() error {
 	if slices.Contains(a.observers, nil) {
 		faults = append(faults, errors.New("ambit: Options.Observers holds nil: leave it out"))
 	}
-	for _, e := range a.entries {
-		if e.contract.spec.Effect == Destructive && e.contract.spec.Expose.Has(MCP) {
-			faults = append(faults, fmt.Errorf("ambit: capability %q is destructive and exposed on MCP, which needs approvals by a person, "+
-				"and this application has none: remove ambit.MCP from its Expose", e.contract.spec.Name))
-		}
-	}
+	faults = append(faults, a.approvalFaults()...)
 	return errors.Join(faults...)
 }
 

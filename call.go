@@ -38,11 +38,11 @@ type Call struct {
 	mu       sync.Mutex // held while progress runs
 	progress func(Progress)
 
-	// refusal, did and entered tell whether an error vouches by its code alone
+	// refusal, didMore and entered tell whether an error vouches by its code alone
 	// that nothing happened: not where a nested call had an effect, nor where
 	// middleware returns an error that is not the handler's, which had begun.
-	refusal      atomic.Pointer[Error]
-	did, entered atomic.Bool
+	refusal atomic.Pointer[Error]
+	marks   atomic.Uint32
 
 	judged   bool // admit has said whether the name is one for this caller
 	hidden   bool // it is none
@@ -55,6 +55,16 @@ type Call struct {
 	slots    int32        // slots of the principal in use once it had its own
 	away     atomic.Int32 // for how many reasons an outermost call has no slot, see slot.go
 }
+
+// The bits of Call.marks.
+const (
+	didMore    uint32 = 1 << iota // a call within had an effect that would be repeated
+	entered                       // the handler has been called
+	previewing                    // what runs is the preview
+)
+
+// is reports whether a mark is set.
+func (c *Call) is(mark uint32) bool { return c.marks.Load()&mark != 0 }
 
 // callContext is a call's context; the call holds it, so that both are one
 // allocation.

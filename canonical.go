@@ -35,5 +35,24 @@ func (a *App) canonical(call *Call, in *invocation, data []byte) ([]Fault, *Erro
 			Capability: e.contract.spec.Name, Contract: e.hash, Input: e.inputDigest(text),
 		}}}
 	}
+	in.text = text
 	return in.frame.decode(e.contract.in, text, a.options.MaxDepth), nil
+}
+
+// recorded is the input in canonical form with its secrets replaced, nil where
+// it was never found valid.
+func (in *invocation) recorded() []byte {
+	if !in.checked {
+		return nil
+	}
+	s := in.entry.contract.in
+	text := in.text
+	if text == nil {
+		var faults []Fault
+		plain := in.frame.canonical(s)
+		if text, faults = s.AppendCanonical(nil, plain, 0); len(faults) > 0 { // a number that the form would change
+			text = plain
+		}
+	}
+	return s.Redact(nil, text)
 }

@@ -37,6 +37,7 @@ type Capability[In, Out any] struct {
 	contract       *Contract[In, Out]
 	handler        func(context.Context, In) (Out, error)
 	authorizeInput func(context.Context, In) error
+	preview        func(context.Context, In) (Preview, error)
 	status         func(In) string
 	text           func(Out) string
 	content        func(Out) []Content
@@ -56,6 +57,17 @@ func Define[In, Out any](spec Spec, handler func(context.Context, In) (Out, erro
 // as a failure of something the rule depends on.
 func (c Capability[In, Out]) WithAuthorizeInput(rule func(context.Context, In) error) Capability[In, Out] {
 	c.authorizeInput = rule
+	return c
+}
+
+// WithPreview sets what tells a person, or the caller, what a call would change
+// before it is allowed. It is asked when a call is prepared, when somebody
+// decides about it, and again before it runs: if it says something else then,
+// the call is a conflict. It runs inside the middleware, as the caller whose
+// call it is, and only reads; the preview must be the same as long as nothing
+// has changed. A handler finds the version that was allowed in [Call.Approval].
+func (c Capability[In, Out]) WithPreview(preview func(context.Context, In) (Preview, error)) Capability[In, Out] {
+	c.preview = preview
 	return c
 }
 
@@ -130,6 +142,8 @@ type frame interface {
 	status() string
 	authorizes() bool
 	authorize(ctx context.Context) error
+	previews() bool
+	preview(ctx context.Context) (Preview, error)
 	// handle runs the handler and keeps the output.
 	handle(ctx context.Context) error
 	output() any
@@ -192,6 +206,12 @@ func (f *typedFrame[In, Out]) authorizes() bool { return f.binding.authorizeInpu
 
 func (f *typedFrame[In, Out]) authorize(ctx context.Context) error {
 	return f.binding.authorizeInput(ctx, f.in)
+}
+
+func (f *typedFrame[In, Out]) previews() bool { return f.binding.Capability.preview != nil }
+
+func (f *typedFrame[In, Out]) preview(ctx context.Context) (Preview, error) {
+	return f.binding.Capability.preview(ctx, f.in)
 }
 
 func (f *typedFrame[In, Out]) handle(ctx context.Context) (err error) {

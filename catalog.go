@@ -63,7 +63,7 @@ func (a *App) Catalog(surface Surface, render func(AnyContract) ([]byte, error))
 // call, joined by commas, from cursor on and at most limit of them, and returns
 // the cursor of the next page: "" at the end. The first cursor is ""; limit is
 // DefaultPage where it is less than one or more than that. A cursor that this
-// process did not give to this principal is CodeInvalidInput; a run that may
+// application did not give to this principal is CodeInvalidInput; a run that may
 // not exist, or a policy that fails, is the error that a call would get.
 func (c *Catalog) Page(ctx context.Context, run *Run, dst []byte, cursor string, limit int) (page []byte, next string, err error) {
 	if run.Err() != nil {
@@ -134,7 +134,7 @@ func (c *Catalog) bound(run *Run) []byte {
 
 func (c *Catalog) cursor(run *Run, position int) string {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(position))
-	return base64.RawURLEncoding.EncodeToString(c.app.seal.Seal(nil, nil, plain, c.bound(run)))
+	return base64.RawURLEncoding.EncodeToString(c.app.seals.cursors.Seal(nil, plain, c.bound(run)))
 }
 
 func (c *Catalog) open(run *Run, cursor string) (position int, ok bool) {
@@ -145,7 +145,7 @@ func (c *Catalog) open(run *Run, cursor string) (position int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	plain, err := c.app.seal.Open(nil, nil, sealed, c.bound(run))
+	plain, err := c.app.seals.cursors.Open(nil, sealed, c.bound(run))
 	if err != nil || len(plain) != 8 {
 		return 0, false
 	}

@@ -19,6 +19,7 @@ func (c *Call) event(began time.Time) Event {
 	}
 	if c.entry != nil {
 		event.Capability, event.Effect, event.Own = c.entry.contract.spec.Name, c.entry.contract.spec.Effect, c.entry.permission < 0
+		event.RecordInput = c.entry.contract.spec.RecordInput
 	}
 	return event
 }
@@ -32,22 +33,33 @@ func (a *App) start(ctx context.Context, event Event) context.Context {
 
 // finish tells the observers. A name that turned out to be none for this caller
 // is no label of theirs.
-func (a *App) finish(ctx context.Context, call *Call, event Event, failure *Error) {
+func (a *App) finish(ctx context.Context, call *Call, in *invocation, event Event, failure *Error) {
 	if len(a.observers) == 0 {
 		return
 	}
 	event.Took, event.Waited, event.Ran = time.Since(event.Began), call.waited, call.ran
 	event.Repaired, event.Replayed = int(call.repaired), call.replayed()
 	event.InputBytes, event.OutputBytes = call.input, call.output
+	if o := call.once; o != nil {
+		event.Proposal, event.Key = o.claim.Approval.ID, o.claim.Key
+	}
 	event.Limit, event.InFlight = call.limit, int(call.slots)
 	if call.hidden {
-		event.Capability, event.Effect, event.Own = "", 0, false
+		event.Capability, event.Effect, event.Own, event.RecordInput = "", 0, false, false
 	}
 	if failure != nil {
 		event.Code, event.Cause, event.Faults = failure.Code, failure.cause, len(failure.Faults)
 	}
 	for _, o := range a.observers {
-		a.observe(ctx, func(ctx context.Context) context.Context { o.Finish(ctx, event); return ctx })
+		a.observe(ctx, func(ctx context.Context) context.Context {
+			if wants, ok := o.(InputObserver); ok {
+				own := *in // so that calls without such an observer keep theirs on the stack
+				wants.FinishInput(ctx, event, own.recorded)
+			} else {
+				o.Finish(ctx, event)
+			}
+			return ctx
+		})
 	}
 }
 

@@ -44,9 +44,14 @@ func (a *App) input(call *Call, in *invocation) *Error {
 	if len(faults) == 0 {
 		faults = crossFaults(in.frame.rules(call.ctx.parent))
 	}
-	if len(faults) == 0 {
-		return nil
+	if len(faults) > 0 {
+		return invalidInput(faults)
 	}
+	in.checked = true
+	return nil
+}
+
+func invalidInput(faults []Fault) *Error {
 	first := faults[0]
 	return &Error{
 		Code: CodeInvalidInput, Message: faultsMessage(faults), Field: first.Pointer, Allowed: first.Allowed, Faults: faults,

@@ -43,12 +43,12 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 		}
 		if parent != nil && call.ran && call.once == nil && call.Effect() > Read && // a keyed one can be repeated
 			(failure == nil || failure.Executed != ExecutedNo) {
-			parent.did.Store(true)
+			parent.marks.Or(didMore)
 		}
 		if call.once != nil {
 			a.settle(call, &in, &result, failure)
 		}
-		a.finish(ctx, call, event, failure)
+		a.finish(ctx, call, &in, event, failure)
 	}()
 	return a.contain(call, &in, began)
 }
@@ -184,7 +184,7 @@ func (c *Call) nesting() *Error {
 			cause: fmt.Errorf("%s called by %s at depth %d", c.Capability(), c.parent.Capability(), c.depth),
 		}
 	case !c.parent.ran && c.Effect() > Read:
-		return &Error{Code: CodeInternal, cause: fmt.Errorf("the rule over the input of %s called %s, which is %s: a rule may only read",
+		return &Error{Code: CodeInternal, cause: fmt.Errorf("the rule over the input or the preview of %s called %s, which is %s: neither may do more than read",
 			c.parent.Capability(), c.Capability(), c.Effect())}
 	case c.Effect() > c.parent.Effect():
 		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s declares %s and called %s, which is %s: the outer one must declare at least the inner effect",
@@ -259,7 +259,7 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 
 func (a *App) throughMiddleware(call *Call, middleware []Middleware, f frame) error {
 	output, err := chain(&call.ctx, call, middleware, func(ctx context.Context) (any, error) {
-		call.entered.Store(true)
+		call.marks.Or(entered)
 		if err := f.handle(ctx); err != nil {
 			e, _ := errors.AsType[*Error](err)
 			call.refusal.Store(e)

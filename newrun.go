@@ -237,8 +237,8 @@ func (r *Run) addOwn(capabilities []AnyCapability) *Error {
 		if fault == "" && (r.lookup(r.app.byName, e.contract.spec.Name, (*entry).dotted) != nil || r.lookup(r.app.byTool, e.contract.tool, (*entry).toolName) != nil) {
 			fault = "its name is in use"
 		}
-		if fault == "" && e.contract.spec.Effect == Destructive && e.contract.spec.Expose.Has(MCP) {
-			fault = "is destructive and exposed on MCP"
+		if fault == "" {
+			fault = r.app.approvalFault(&e.contract.spec)
 		}
 		if fault != "" {
 			return refusedRun(CodeInternal, "capability %q of one run: %s", c.Contract().Name(), fault)

@@ -29,6 +29,17 @@ type Observer interface {
 	Finish(ctx context.Context, e Event)
 }
 
+// InputObserver is an [Observer] that wants to know inputs too, such as an audit
+// record. FinishInput takes the place of Finish.
+type InputObserver interface {
+	Observer
+	// FinishInput is told how the call ended. Input returns the call's input in
+	// canonical form with secret values replaced, nil where it was never found
+	// valid; the bytes are the observer's. It must not be called after FinishInput
+	// has returned. What it costs is paid by who calls it.
+	FinishInput(ctx context.Context, e Event, input func() []byte)
+}
+
 // Event describes one call. It holds no input and no output.
 type Event struct {
 	// Capability is the dotted name. It is empty when the caller asked for a
@@ -63,6 +74,9 @@ type Event struct {
 	// Trace is the trace context of the request, the caller's word like Reason.
 	// A call that a handler makes has none.
 	Trace Trace
+	// RecordInput reports that the capability lets records keep its inputs
+	// ([Spec.RecordInput]).
+	RecordInput bool
 	// Began is when the call started.
 	Began time.Time
 
@@ -87,6 +101,15 @@ type Event struct {
 	// Replayed reports that the answer is that of an earlier call with the same
 	// idempotency key.
 	Replayed bool
+	// Proposal is the id of the proposal that allowed the call, or that the call
+	// waits for. Empty: there is none.
+	Proposal string
+	// VersionSeen reports that the handler asked for what was allowed, see
+	// [Call.Approval].
+	VersionSeen bool
+	// Key is the name of the record of the call's idempotency key, see [Claim.Key].
+	// Zero: it has none.
+	Key Digest
 	// Limit is what refused the call where Code is CodeRateLimited; zero where
 	// the handler did.
 	Limit Limit

@@ -65,7 +65,7 @@ func (a *App) handlerError(call *Call, err error) *Error {
 		a.logger.Error("details of an error dropped", slog.String("capability", call.Capability()), slog.Int("bytes", len(text)), slog.Any("cause", err))
 		failure.Details, failure.Allowed, failure.Faults = nil, nil, nil
 	}
-	if failure.Executed == "" && refuses(e.Code) && !call.did.Load() && (!call.entered.Load() || call.refusal.Load() == e) {
+	if failure.Executed == "" && refuses(e.Code) && !call.is(didMore) && (!call.is(entered) || call.refusal.Load() == e) {
 		failure.Executed = ExecutedNo
 	}
 	return &failure

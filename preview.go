@@ -1,5 +1,15 @@
 package ambit
 
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/ambit-dev/ambit/schema"
+)
+
 // Preview is what a call would change, for whoever is asked about it. A
 // capability computes it with WithPreview, by reading only.
 type Preview struct {
@@ -29,3 +39,81 @@ type PreviewItem struct {
 
 // MaxPreview is the most bytes that a preview may have as JSON.
 const MaxPreview = 64 << 10
+
+// shortSecret is how many bytes a secret may have to be taken for a word that
+// stands in a preview by chance.
+const shortSecret = 4
+
+// shownPreview is a preview as others get to see it. The zero value is that of a
+// capability which has none.
+type shownPreview struct {
+	preview *Preview
+	text    []byte // canonical JSON
+	digest  Digest
+	version string
+}
+
+// preview computes what a call would change, within the middleware, on the input
+// that was checked.
+func (a *App) preview(call *Call, in *invocation) (shown shownPreview, failure *Error) {
+	if !in.frame.previews() {
+		return shownPreview{}, nil
+	}
+	ctx := &callContext{call: call}
+	ctx.parent = call.ctx.parent
+	ctx.start(time.Now().Add(in.entry.deadline))
+	defer ctx.close()
+	for _, other := range [...]context.Context{&call.ctx, &call.run.ctx} { // which a halt and the end of the run close
+		defer context.AfterFunc(other, ctx.close)()
+	}
+	call.marks.Or(previewing)
+	defer call.marks.And(^previewing)
+	made, err := chain(ctx, call, in.entry.implementation.Load().middleware, func(ctx context.Context) (any, error) { return in.frame.preview(ctx) })
+	if err != nil {
+		return shownPreview{}, a.handlerError(call, err)
+	}
+	p, ok := made.(Preview)
+	if !ok {
+		return shownPreview{}, &Error{Code: CodeInvalidOutput, cause: fmt.Errorf("middleware around the preview of %s returned %T", call.Capability(), made)}
+	}
+	return a.show(call, in, p)
+}
+
+// show checks a preview and writes it in the form that its digest is of.
+func (a *App) show(call *Call, in *invocation, p Preview) (shownPreview, *Error) {
+	s := a.schemaOfPreview()
+	text, faults := s.Append(nil, reflect.ValueOf(&p).Elem())
+	if len(faults) == 0 {
+		text, faults = s.AppendCanonical(nil, text, a.options.MaxDepth)
+	}
+	if len(faults) > 0 {
+		return shownPreview{}, a.invalidPreview(call, "%s %s", faults[0].Pointer, faults[0].Message)
+	}
+	if len(text) > MaxPreview {
+		return shownPreview{}, a.invalidPreview(call, "it has %d bytes, at most %d are shown", len(text), MaxPreview)
+	}
+	input := in.entry.contract.in
+	for _, secret := range input.Secrets(in.frame.canonical(input)) {
+		if secret = bytes.Trim(secret, `"`); len(secret) > shortSecret && bytes.Contains(text, secret) {
+			return shownPreview{}, a.invalidPreview(call, "it shows a secret of the input")
+		}
+	}
+	return shownPreview{preview: &p, text: text, digest: digestOf("ambit/preview/1", string(text)), version: p.Version}, nil
+}
+
+// invalidPreview is the application's fault: its detail stays here.
+func (a *App) invalidPreview(call *Call, format string, args ...any) *Error {
+	return &Error{Code: CodeInvalidOutput, cause: fmt.Errorf("the preview of %s: "+format, append([]any{call.Capability()}, args...)...)}
+}
+
+func (a *App) schemaOfPreview() *schema.Schema {
+	a.previewOnce.Do(func() {
+		a.previewSchema, _ = schema.For[Preview](schema.Options{}) // a test shows that it can be described
+	})
+	return a.previewSchema
+}
+
+// Previewing reports whether what runs now is the preview of the call and not
+// its handler, for middleware that treats the two differently: next gives a
+// [Preview] then, and so must the middleware.
+func (c *Call) Previewing() bool { return c != nil && c.is(previewing) }

@@ -171,10 +171,11 @@ func specFault(s *Spec) string {
 	switch {
 	case s.AgentPolicy > RequireAgentOnce:
 		return "AgentPolicy is none of those that exist: leave it zero for the application's"
-	case s.Approval > FourEyes:
-		return "Approval is none of ambit.Confirm, Human, FourEyes"
 	case len(s.GrantBy) > 0 && s.Effect == Destructive:
 		return "GrantBy on a destructive capability: no answer for a session is kept for it, so remove GrantBy"
+	}
+	if fault := s.decisionFault(); fault != "" {
+		return fault
 	}
 	for _, k := range s.Callers {
 		if int(k) >= len(kindNames) {

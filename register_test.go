@@ -41,6 +41,12 @@ func TestAddRefuses(t *testing.T) {
 		{"exposed on the command line", with(func(s *ambit.Spec) { s.Expose = ambit.CommandLine })},
 		{"page tool without HTTP", with(func(s *ambit.Spec) { s.Expose = ambit.WebMCP })},
 		{"destructive page tool", with(func(s *ambit.Spec) { s.Expose, s.Effect = ambit.WebMCP|ambit.HTTP, ambit.Destructive })},
+		{"page tool that takes a person", with(func(s *ambit.Spec) { s.Expose, s.Approval = ambit.WebMCP|ambit.HTTP, ambit.Human })},
+		{"unknown approval", with(func(s *ambit.Spec) { s.Approval = 9 })},
+		{"negative quorum", with(func(s *ambit.Spec) { s.Quorum = -1 })},
+		{"crowd of deciders", with(func(s *ambit.Spec) { s.Quorum = 11 })},
+		{"negative window", with(func(s *ambit.Spec) { s.DecideWithin = -1 })},
+		{"anybody decides", with(func(s *ambit.Spec) { s.DecidePermission = ambit.Public })},
 		{"unknown kind", with(func(s *ambit.Spec) { s.Callers = []ambit.Kind{9} })},
 		{"scope with a space", with(func(s *ambit.Spec) { s.Scopes = []string{"a b"} })},
 		{"path with a dot segment", with(func(s *ambit.Spec) { s.Path = "a/../b" })},
@@ -108,8 +114,10 @@ func panicText(f func()) (text string) {
 // that may not start answers no call.
 func TestFreezeRefuses(t *testing.T) {
 	t.Parallel()
-	destructive := echoSpec()
+	destructive, human, foureyes := echoSpec(), echoSpec(), echoSpec()
 	destructive.Effect = ambit.Destructive
+	human.Approval, foureyes.Approval = ambit.Human, ambit.FourEyes
+	approver := refuses{memory()}
 	var got strings.Builder
 	for _, test := range []struct {
 		name    string
@@ -120,7 +128,15 @@ func TestFreezeRefuses(t *testing.T) {
 		{"negative bounds", ambit.Options{MaxInput: -1, MaxResult: -1, MaxDepth: -1, Deadline: -1}, echoSpec()},
 		{"middleware without a name", ambit.Options{Middleware: []ambit.Middleware{{}}}, ambit.Spec{}},
 		{"nil observer", ambit.Options{Observers: []ambit.Observer{nil}}, echoSpec()},
-		{"destructive on MCP", ambit.Options{}, destructive},
+		{"destructive on MCP", ambit.Options{Approver: approver, Keys: newRing()}, destructive},
+		{"destructive on MCP, by the application's wish", ambit.Options{DestructiveOverMCP: true}, destructive},
+		{"destructive on MCP, without keys", ambit.Options{DestructiveOverMCP: true, Approver: approver}, destructive},
+		{"a person's approval", ambit.Options{Keys: newRing()}, human},
+		{"another pair of eyes", ambit.Options{Approver: approver}, foureyes},
+		{"an approver without a ledger", ambit.Options{Approver: refuses{}}, echoSpec()},
+		{"another ledger", ambit.Options{Approver: approver, Ledger: memory()}, echoSpec()},
+		{"anybody decides", ambit.Options{DecidePermission: ambit.Public}, echoSpec()},
+		{"windows", ambit.Options{ConfirmWithin: -1, DecideWithin: -1, ExecuteWithin: -1}, echoSpec()},
 	} {
 		var capabilities []ambit.AnyCapability
 		if test.spec.Name != "" {

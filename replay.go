@@ -48,7 +48,7 @@ func (a *App) sealed(call *Call, k kept) []byte {
 	if err := encoder.Encode(k); err != nil {
 		return nil
 	}
-	return a.outcomes.Seal(nil, nil, text.Bytes(), call.once.bound())
+	return a.seals.outcomes.Seal(nil, text.Bytes(), call.once.bound())
 }
 
 // bound ties a sealed outcome to its record, so that it opens nowhere else.
@@ -58,7 +58,7 @@ func (o *once) bound() []byte {
 
 // open returns the outcome in a record, if it was kept and is for this call.
 func (a *App) open(call *Call) (k kept, ok bool) {
-	text, err := a.outcomes.Open(nil, nil, call.once.record.Outcome, call.once.bound())
+	text, err := a.seals.outcomes.Open(nil, call.once.record.Outcome, call.once.bound())
 	if err != nil {
 		return kept{}, false
 	}

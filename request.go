@@ -109,8 +109,11 @@ func (r *Request) asked() string { return cmp.Or(r.Asked, r.Name) }
 type invocation struct {
 	Request
 	entry *entry // nil: no such name
-	typed bool   // the input is in frame already, and the output stays there
 	frame frame  // set by the input step where typed is false
+	text  []byte // the input in canonical form, where a digest of it counts
+	typed bool   // the input is in frame already, and the output stays there
+
+	checked bool // the input is valid
 }
 
 // CallOption adjusts one call of [Contract.Call].

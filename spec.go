@@ -34,6 +34,20 @@ type Spec struct {
 	// Approval is whose word a call needs, in every mode. Zero: what effect
 	// and mode demand.
 	Approval Approval
+	// Quorum is how many persons who share nothing have to approve a call, where
+	// it takes Human or FourEyes. Zero: one.
+	Quorum int
+	// DecidePermission is what those persons have to hold. Empty: what
+	// [Options.DecidePermission] says.
+	DecidePermission string
+	// ConfirmWithin is how long a confirmation of a call can be used, DecideWithin
+	// how long its proposal waits for a decision, and ExecuteWithin how long after
+	// the decision it can be made. Zero: what [Options] say, 120 seconds, 24 hours
+	// and 15 minutes unless set.
+	ConfirmWithin, DecideWithin, ExecuteWithin time.Duration
+	// RecordInput lets an audit record keep the inputs of calls, secrets left
+	// out, and not their digests alone.
+	RecordInput bool
 	// GrantBy names the members of the input that an answer "for this session"
 	// is bound to. Empty: the whole input. It is of no use for a write, whose
 	// grants hold for the capability, and illegal for a destructive effect.
