@@ -1,0 +1,105 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"time"
+
+	"github.com/ambit-dev/ambit"
+)
+
+// The purposes that keys are derived for.
+const (
+	chainPurpose  = "audit-chain"
+	digestPurpose = "audit-digest"
+	signPurpose   = "audit-sign"
+)
+
+// keys are what the key ring gives the audit record of one application. The first
+// of each kind writes, all of them verify.
+type keys struct {
+	ring        *ambit.KeyRing
+	application string
+}
+
+// chain returns the keys that a tenant's chains are hashed under.
+func (k keys) chain(tenant string) [][]byte { return k.tenant(chainPurpose, tenant) }
+
+// digest returns the key that the digests of a tenant's inputs are made under.
+func (k keys) digest(tenant string) []byte { return k.tenant(digestPurpose, tenant)[0] }
+
+func (k keys) tenant(purpose, tenant string) [][]byte {
+	derived := k.ring.Derive(purpose, k.application, time.Now())
+	for i, key := range derived {
+		code := hmac.New(sha256.New, key)
+		writeText(code, "ambit/audit/tenant/1", tenant)
+		derived[i] = code.Sum(nil)
+	}
+	return derived
+}
+
+// sign returns the keys that checkpoints and cuts are signed with.
+func (k keys) sign() []ed25519.PrivateKey {
+	derived := k.ring.Derive(signPurpose, k.application, time.Now())
+	private := make([]ed25519.PrivateKey, len(derived))
+	for i, seed := range derived {
+		private[i] = ed25519.NewKeyFromSeed(seed)
+	}
+	return private
+}
+
+// signed reports whether one of the keys has signed the text.
+func (k keys) signed(text, signature []byte) bool {
+	for _, private := range k.sign() {
+		if public, ok := private.Public().(ed25519.PublicKey); ok && ed25519.Verify(public, text, signature) {
+			return true
+		}
+	}
+	return false
+}
+
+// PublicKey returns the key by which anyone can tell that this log has signed a
+// checkpoint, without being able to sign one, see [Checkpoint.Signed].
+func (l *Log) PublicKey() ed25519.PublicKey {
+	public, _ := l.signer.Public().(ed25519.PublicKey)
+	return public
+}
+
+// code returns the authentication code of an entry that follows the one with the
+// code before, appended to dst.
+func code(dst []byte, mac hash.Hash, before []byte, e *Entry) []byte {
+	mac.Reset()
+	writeText(mac, "ambit/audit/entry/1", string(before), e.Tenant, e.Writer)
+	writeNumber(mac, e.Seq)
+	writeNumber(mac, uint64(e.Time.UnixMicro()))
+	writeText(mac, e.Kind, e.Principal, e.Capability, e.Call, e.Run, e.Proposal, string(e.Body))
+	return mac.Sum(dst)
+}
+
+// signedText returns what is signed of the head of a chain. Tag says what for.
+func signedText(tag, tenant, writer string, seq uint64, mac []byte, at time.Time) []byte {
+	sum := sha256.New()
+	writeText(sum, tag, tenant, writer)
+	writeNumber(sum, seq)
+	writeText(sum, string(mac))
+	writeNumber(sum, uint64(at.UnixMicro()))
+	return sum.Sum(nil)
+}
+
+// writeText writes texts with their lengths in front, so that no two lists of
+// texts are the same bytes. A hash takes everything.
+func writeText(h hash.Hash, texts ...string) {
+	for _, text := range texts {
+		writeNumber(h, uint64(len(text)))
+		_, _ = h.Write([]byte(text))
+	}
+}
+
+func writeNumber(h hash.Hash, n uint64) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], n)
+	_, _ = h.Write(b[:])
+}
