@@ -147,7 +147,7 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context
 			if refused == nil {
 				continue
 			}
-			if failure, ok := errors.AsType[*ambit.Error](refused); !ok || failure.Code != ambit.CodeForbidden {
+			if !isForbidden(refused) {
 				return c, false, refused
 			}
 		}

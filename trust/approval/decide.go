@@ -1,0 +1,236 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/trust/audit"
+)
+
+// MaxReason is the most characters that the reason of a decision may have.
+const MaxReason = 200
+
+// Ruling is what a person says about a proposal.
+type Ruling struct {
+	// ID is the proposal's.
+	ID string
+	// Verdict is what is said.
+	Verdict Verdict
+	// Reason is why: one line of at most [MaxReason] characters, which the
+	// requester is told where the verdict is Deny or Revoke. May be empty.
+	Reason string
+	// Preview is [View.Seen] of what the person was shown. It counts for Approve
+	// alone.
+	Preview ambit.Digest
+}
+
+// Decide takes what a person says about a proposal, and returns the record as it
+// is then. It is for the human channel, which has found out by itself that the
+// person is there: the approvals page, the application's command line, or a
+// dialog of the application's own. The context belongs to no run.
+//
+// Whoever decides holds the proposal's permission, in its tenant. Approve and the
+// settling verdicts of a proposal that takes four eyes are for persons who share
+// nothing with the requester; to say no, and to take an approval back, is for
+// everyone who may decide. What only its caller confirms is not decided here.
+//
+// Errors are of type [*ambit.Error]: CodeNotFound for what is not there, is
+// another tenant's, or is asked of anyone but a person; CodeForbidden;
+// CodeInvalidInput for the reason; CodeConflict where the proposal is no longer
+// in a state for it, or where what would change is not what the person saw.
+func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Principal, ruling Ruling) (Record, error) {
+	if ruling.Verdict == 0 || ruling.Verdict > SettleFailed {
+		return Record{}, ambit.Invalid("/verdict", "This is no verdict.")
+	}
+	if fault := reasonFault(ruling.Reason); fault != "" {
+		return Record{}, ambit.Invalid("/reason", fault)
+	}
+	r, err := a.find(ctx, app, person, ruling.ID)
+	if err != nil {
+		return Record{}, err
+	}
+	if why := objection(&r, person, ruling.Verdict); why != nil {
+		return Record{}, why
+	}
+	preview := r.Proposal.Preview
+	if ruling.Verdict == Approve {
+		review, err := app.Review(ctx, r.Proposal)
+		if err != nil {
+			return Record{}, err
+		}
+		if review.Digest != r.Proposal.Preview || review.Version != r.Proposal.Version {
+			c := Change{Preview: review.Digest, Version: review.Version}
+			if _, _, err := a.reconsider(ctx, r, c); err != nil {
+				return Record{}, a.failed(ctx, err)
+			}
+			return Record{}, changed()
+		}
+		if ruling.Preview != review.Digest {
+			return Record{}, changed()
+		}
+	}
+	return a.decide(ctx, r, Decision{
+		Decider: person.Key(), Behind: person.Behind, Name: person.Subject, Principal: person,
+		Verdict: ruling.Verdict, Reason: ruling.Reason, Preview: preview,
+	})
+}
+
+// decide stores a decision that may be made.
+func (a *Approvals) decide(ctx context.Context, r Record, d Decision) (now Record, err error) {
+	changed := false
+	h := entryOf("decision", r.ID, r.Proposal)
+	h.decision = d
+	err = a.record(ctx, h, func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+		now, changed, err = a.store.Decide(ctx, r.Proposal.Binding.Tenant, id, d, e)
+		return changed, err
+	})
+	switch {
+	case err != nil:
+		return Record{}, a.failed(ctx, err)
+	case !changed:
+		if why := objection(&now, d.Principal, d.Verdict); why != nil {
+			return Record{}, why
+		}
+		return Record{}, changedMeanwhile()
+	}
+	a.logger.InfoContext(ctx, "proposal decided", slog.String("proposal", now.ID), slog.String("verdict", d.Verdict.String()), slog.String("decider", d.Decider), slog.String("state", now.State.String()))
+	return now, nil
+}
+
+// find returns a record that a person may decide about.
+func (a *Approvals) find(ctx context.Context, app *ambit.App, person *ambit.Principal, id string) (Record, error) {
+	if !present(ctx, person) || len(id) > 64 {
+		return Record{}, notFound()
+	}
+	r, err := a.store.Get(ctx, person.Tenant, id)
+	if err != nil {
+		return Record{}, a.failed(ctx, err)
+	}
+	switch refused := app.Permits(ctx, person, r.Proposal.DecidePermission); {
+	case isForbidden(refused):
+		return Record{}, ambit.Errorf(ambit.CodeForbidden, "You may not decide this.").WithHint("Somebody decides who holds the permission for it.")
+	case refused != nil:
+		return Record{}, a.failed(ctx, refused)
+	}
+	return r, nil
+}
+
+// present reports whether it can be a person who decides: no program's
+// principal, and nothing that some run does.
+func present(ctx context.Context, person *ambit.Principal) bool {
+	return person != nil && person.Kind == ambit.KindUser && person.Subject != "" && ambit.RunFromContext(ctx) == nil
+}
+
+// objection returns why a person who may decide may not say that about a record
+// now, or nil.
+func objection(r *Record, person *ambit.Principal, v Verdict) *ambit.Error {
+	settles := v == SettleSucceeded || v == SettleFailed
+	switch {
+	case r.Kind != ambit.KindApproval:
+		return ambit.Errorf(ambit.CodeConflict, "This is on record, and nothing about it is to be decided.")
+	case r.Proposal.Level < ambit.Human && !settles:
+		return ambit.Errorf(ambit.CodeConflict, "Only its caller confirms this call: it takes nobody's decision.")
+	case !inState(r.State, v):
+		return ambit.Errorf(ambit.CodeConflict, "%s", stateSentence(r.State)).WithHint("Look at the proposal as it is now.")
+	case (v == Approve || settles) && r.Proposal.Level == ambit.FourEyes && related(person, r.Proposal.Requester):
+		return ambit.Errorf(ambit.CodeForbidden, "This takes another pair of eyes: you, or somebody whom you act for, asked for it.").
+			WithHint("Ask somebody else who may decide.")
+	case v == Approve && decidedBy(r, person):
+		return ambit.Errorf(ambit.CodeConflict, "You, or somebody whom you act for, have approved this already.").
+			WithHint("It takes the word of somebody else as well.")
+	}
+	return nil
+}
+
+// inState reports whether a verdict is for a record of that state.
+func inState(s ambit.ProposalState, v Verdict) bool {
+	switch v {
+	case Approve, Deny:
+		return s == ambit.ProposalPending
+	case Revoke:
+		return s == ambit.ProposalPending || s == ambit.ProposalApproved
+	}
+	return s == ambit.ProposalUnknown
+}
+
+// decidedBy reports whether somebody who shares a person with this one has
+// approved.
+func decidedBy(r *Record, person *ambit.Principal) bool {
+	for _, d := range r.Decisions {
+		if d.Verdict == Approve && d.Principal != nil && related(person, d.Principal) {
+			return true
+		}
+	}
+	return false
+}
+
+// stateSentence says how far a proposal has come, to somebody who comes too late
+// or too early.
+func stateSentence(s ambit.ProposalState) string {
+	switch s {
+	case ambit.ProposalPending:
+		return "This proposal waits to be decided."
+	case ambit.ProposalApproved:
+		return "This proposal is approved."
+	case ambit.ProposalDenied:
+		return "This proposal was denied."
+	case ambit.ProposalRevoked:
+		return "This proposal was revoked."
+	case ambit.ProposalExpired:
+		return "This proposal has expired."
+	case ambit.ProposalExecuting:
+		return "The call is under way."
+	case ambit.ProposalSucceeded:
+		return "The call was made and succeeded."
+	case ambit.ProposalFailed:
+		return "The call was made and failed."
+	}
+	return "The call began and nobody knows how it ended."
+}
+
+func isForbidden(err error) bool {
+	failure, ok := errors.AsType[*ambit.Error](err)
+	return ok && failure.Code == ambit.CodeForbidden
+}
+
+// reasonFault says what is wrong with a decider's reason, or "".
+func reasonFault(reason string) string {
+	switch {
+	case !utf8.ValidString(reason) || strings.ContainsFunc(reason, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
+		return "The reason has to be one line of text."
+	case utf8.RuneCountInString(reason) > MaxReason:
+		return "The reason has more than 200 characters."
+	}
+	return ""
+}
+
+// failed makes the answer to an error of the store.
+func (a *Approvals) failed(ctx context.Context, err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return notFound()
+	}
+	if failure, ok := errors.AsType[*ambit.Error](err); ok {
+		return failure
+	}
+	a.logger.ErrorContext(ctx, "approvals cannot be read or written", slog.Any("cause", err))
+	return ambit.Errorf(ambit.CodeUnavailable, "Approvals cannot be read or written at the moment.").WithHint("Try again later.")
+}
+
+func notFound() *ambit.Error {
+	return ambit.Errorf(ambit.CodeNotFound, "There is no such proposal.")
+}
+
+func changed() *ambit.Error {
+	return ambit.Errorf(ambit.CodeConflict, "What would change is no longer what you saw. Nothing was decided.").
+		WithHint("Look at the preview as it is now, and decide again.")
+}
+
+func changedMeanwhile() *ambit.Error {
+	return ambit.Errorf(ambit.CodeConflict, "The proposal has changed in the meantime. Nothing was decided.").
+		WithHint("Look at the proposal as it is now, and decide again.")
+}

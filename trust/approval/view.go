@@ -1,0 +1,130 @@
+package approval
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ambit-dev/ambit"
+)
+
+// View is a proposal as a person is shown it who may decide about it.
+type View struct {
+	// Record is the record, with its decisions so far.
+	Record Record
+	// Review is the call as it would be made now: the complete input, and what it
+	// would change. It is nil where Obstacle says why there is none.
+	Review *ambit.Review
+	// Obstacle is why the call could not be made now, whatever is decided: the
+	// capability has changed, or the requester may no longer. Nil: it could.
+	Obstacle *ambit.Error
+	// Verdicts are what the person may say about it now. Empty: nothing.
+	Verdicts []Verdict
+	// Objection is why the person may not approve what waits to be approved. Nil:
+	// they may, or nothing waits.
+	Objection *ambit.Error
+	// Denied are earlier proposals of the same call that were denied or revoked,
+	// newest first, five at most.
+	Denied []Record
+}
+
+// Seen is what [Ruling.Preview] has to be for a person who was shown the view.
+func (v *View) Seen() ambit.Digest {
+	if v.Review == nil {
+		return ambit.Digest{}
+	}
+	return v.Review.Digest
+}
+
+// View returns a proposal for a person who may decide about it. Errors are those
+// of [Approvals.Decide].
+func (a *Approvals) View(ctx context.Context, app *ambit.App, person *ambit.Principal, id string) (View, error) {
+	r, err := a.find(ctx, app, person, id)
+	if err != nil {
+		return View{}, err
+	}
+	v := View{Record: r}
+	review, err := app.Review(ctx, r.Proposal)
+	if err == nil {
+		v.Review = &review
+	} else if failure, ok := errors.AsType[*ambit.Error](err); ok && failure.Code != ambit.CodeCanceled {
+		v.Obstacle = failure
+	} else {
+		return View{}, a.failed(ctx, err)
+	}
+	if r.State == ambit.ProposalPending {
+		v.Objection = objection(&r, person, Approve)
+	}
+	for _, verdict := range [...]Verdict{Approve, Deny, Revoke, SettleSucceeded, SettleFailed} {
+		switch {
+		case objection(&r, person, verdict) != nil:
+		case verdict == Approve && v.Review == nil: // nothing to be seen
+		case verdict == Revoke && r.State == ambit.ProposalPending: // Deny says it
+		default:
+			v.Verdicts = append(v.Verdicts, verdict)
+		}
+	}
+	v.Denied, err = a.denied(ctx, r)
+	if err != nil {
+		return View{}, a.failed(ctx, err)
+	}
+	return v, nil
+}
+
+// denied returns earlier proposals of the same call that a person said no to.
+func (a *Approvals) denied(ctx context.Context, r Record) ([]Record, error) {
+	page, _, err := a.store.List(ctx, Filter{
+		Tenant: r.Proposal.Binding.Tenant, Operation: r.Operation, Limit: 6,
+		States: []ambit.ProposalState{ambit.ProposalDenied, ambit.ProposalRevoked},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var denied []Record
+	for _, earlier := range page {
+		if earlier.ID != r.ID && len(denied) < 5 {
+			denied = append(denied, earlier)
+		}
+	}
+	return denied, nil
+}
+
+// maxPages bounds how many pages of the store one page of a list may take.
+const maxPages = 20
+
+// List returns a page of the proposals that a person may decide about, newest
+// first, without their inputs, and the cursor of the next page, empty at the end.
+// They are of the person's tenant, whatever the filter says. Those that only
+// their callers confirm are left out but for those whose end is unknown. A page
+// can hold fewer than the filter's limit. Errors are those of [Approvals.Decide].
+func (a *Approvals) List(ctx context.Context, app *ambit.App, person *ambit.Principal, f Filter) (list []Record, next string, err error) {
+	if !present(ctx, person) {
+		return nil, "", notFound()
+	}
+	f.Tenant = person.Tenant
+	known := map[string]bool{}
+	for range maxPages {
+		page, cursor, err := a.store.List(ctx, f)
+		if err != nil {
+			return nil, "", a.failed(ctx, err)
+		}
+		for _, r := range page {
+			permission := r.Proposal.DecidePermission
+			may, asked := known[permission]
+			if !asked {
+				refused := app.Permits(ctx, person, permission)
+				if refused != nil && !isForbidden(refused) {
+					return nil, "", a.failed(ctx, refused)
+				}
+				may = refused == nil
+				known[permission] = may
+			}
+			if may && r.Kind == ambit.KindApproval && (r.Proposal.Level >= ambit.Human || r.State == ambit.ProposalUnknown) {
+				list = append(list, r)
+			}
+		}
+		if f.After, next = cursor, cursor; cursor == "" || len(list) > 0 {
+			break
+		}
+	}
+	return list, next, nil
+}
