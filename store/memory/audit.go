@@ -92,7 +92,7 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) (page []audit.Entry,
 func asked(e *audit.Entry, q *audit.Query) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	return e.Tenant == q.Tenant && (q.Since.IsZero() || !e.Time.Before(q.Since)) && (q.Until.IsZero() || e.Time.Before(q.Until)) &&
-		is(q.Kind, e.Kind) && is(q.Principal, e.Principal) && is(q.Capability, e.Capability) &&
+		is(q.Writer, e.Writer) && (q.Writer == "" || e.Seq >= q.FromSeq) && is(q.Kind, e.Kind) && is(q.Principal, e.Principal) && is(q.Capability, e.Capability) &&
 		is(q.Call, e.Call) && is(q.Run, e.Run) && is(q.Proposal, e.Proposal)
 }
 
