@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -23,6 +24,10 @@ const (
 // Options say how an application keeps approvals. The zero value keeps them,
 // tells nobody, and knows no page.
 type Options struct {
+	// Audit records proposals and decisions, each in the transaction that makes
+	// it. It is a log over the same store. Nil: they are on no record but their
+	// own.
+	Audit *audit.Log
 	// Notifiers are told of each proposal that waits for a person. Empty: nobody
 	// is.
 	Notifiers []Notifier
@@ -43,6 +48,7 @@ type Options struct {
 // the end. Methods are safe for concurrent use.
 type Approvals struct {
 	store    Store
+	audit    *audit.Log // nil: none
 	caps     Caps
 	page     *url.URL // nil: there is none
 	outboxes []*outbox
@@ -51,10 +57,12 @@ type Approvals struct {
 
 // New checks the options. It does no I/O and starts nothing.
 func New(store Store, o Options) (*Approvals, error) {
-	a := &Approvals{store: store, caps: o.Caps, logger: o.Logger}
+	a := &Approvals{store: store, audit: o.Audit, caps: o.Caps, logger: o.Logger}
 	switch {
 	case store == nil:
 		return nil, errors.New("approval: New needs a store")
+	case o.Audit != nil && !same(o.Audit.Unwrap(), store):
+		return nil, errors.New("approval: Options.Audit is a log over another store, so that a decision and its entry could not be one transaction")
 	case o.Caps.Requester < 0 || o.Caps.Tenant < 0:
 		return nil, errors.New("approval: Options.Caps is negative: leave it zero for the default")
 	case slices.Contains(o.Notifiers, nil):
@@ -83,9 +91,20 @@ func New(store Store, o Options) (*Approvals, error) {
 	return a, nil
 }
 
-// Ledger returns the ledger that claims what is proposed here, which is the
-// store.
-func (a *Approvals) Ledger() ambit.Ledger { return a.store }
+// same compares without a panic where a type cannot be compared.
+func same(a, b any) bool {
+	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
+}
+
+// Ledger returns the ledger that claims what is proposed here: the audit log
+// where there is one, so that a claim and its intent are one transaction, or else
+// the store.
+func (a *Approvals) Ledger() ambit.Ledger {
+	if a.audit != nil {
+		return a.audit
+	}
+	return a.store
+}
 
 // Close passes on the notices that wait, until ctx ends, and returns when
 // nothing of the notifiers runs any more. Proposals that are made afterwards are
@@ -158,7 +177,7 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context
 
 // propose finds or makes the record.
 func (a *Approvals) propose(ctx context.Context, p ambit.Proposal) (r Record, created bool, err error) {
-	err = a.record(ctx, entryOf("proposal", rand.Text(), p), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+	err = a.record(ctx, proposed(rand.Text(), &p), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
 		r, created, err = a.store.Propose(ctx, id, p, a.caps, e)
 		return created, err
 	})
@@ -167,7 +186,7 @@ func (a *Approvals) propose(ctx context.Context, p ambit.Proposal) (r Record, cr
 
 // reconsider takes decisions back and gives a record another preview.
 func (a *Approvals) reconsider(ctx context.Context, r Record, c Change) (now Record, changed bool, err error) {
-	err = a.record(ctx, entryOf("reconsider", r.ID, r.Proposal), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+	err = a.record(ctx, reopened(&r, &c), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
 		now, changed, err = a.store.Reconsider(ctx, r.Proposal.Binding.Tenant, id, c, e)
 		return changed, err
 	})
@@ -187,7 +206,7 @@ func (a *Approvals) Consent(ctx context.Context, p ambit.Proposal, allowed bool)
 	if allowed {
 		d.Verdict = Approve
 	}
-	return a.record(ctx, entryOf("consent", rand.Text(), p), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+	return a.record(ctx, decided(audit.KindConsent, rand.Text(), &p, &d), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
 		return true, a.store.Consent(ctx, id, p, d, e)
 	})
 }

@@ -83,9 +83,7 @@ func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Pr
 // decide stores a decision that may be made.
 func (a *Approvals) decide(ctx context.Context, r Record, d Decision) (now Record, err error) {
 	changed := false
-	h := entryOf("decision", r.ID, r.Proposal)
-	h.decision = d
-	err = a.record(ctx, h, func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+	err = a.record(ctx, decided(audit.KindDecision, r.ID, &r.Proposal, &d), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
 		now, changed, err = a.store.Decide(ctx, r.Proposal.Binding.Tenant, id, d, e)
 		return changed, err
 	})
