@@ -1,0 +1,150 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// FindingKind is what sort of thing is wrong with a chain.
+type FindingKind string
+
+// The kinds of finding.
+const (
+	// FoundMissing: entries within a chain, or at its front, are not there, and no
+	// signed cut says that they were removed.
+	FoundMissing FindingKind = "missing"
+	// FoundCutTail: a checkpoint was signed when the chain was longer.
+	FoundCutTail FindingKind = "cut-tail"
+	// FoundAltered: an entry does not have the code that belongs to it. It was
+	// changed, or added by somebody who does not have the keys.
+	FoundAltered FindingKind = "altered"
+	// FoundReordered: an entry stands at a place that it was not written for.
+	FoundReordered FindingKind = "reordered"
+	// FoundRecomputed: from an entry on, no code is one of the key ring's, or the
+	// chain is another one than a checkpoint was signed for: it was written anew.
+	// A retired key that the ring no longer has looks the same.
+	FoundRecomputed FindingKind = "recomputed"
+	// FoundForgedCut: what says that the front of the chain was removed is not
+	// signed by a key of the ring.
+	FoundForgedCut FindingKind = "forged-cut"
+	// FoundForgedCheckpoint: a checkpoint is not signed by a key of the ring.
+	FoundForgedCheckpoint FindingKind = "forged-checkpoint"
+)
+
+// Finding is one thing that is wrong, and where.
+type Finding struct {
+	// Kind is what sort of thing.
+	Kind FindingKind `json:"kind"`
+	// Writer names the chain, Seq the entry, and Through the last of several;
+	// equal to Seq where it is one.
+	Writer  string `json:"writer"`
+	Seq     uint64 `json:"seq"`
+	Through uint64 `json:"through"`
+	// Text says it in a sentence.
+	Text string `json:"text"`
+}
+
+// CountedGap is a gap in the record that the record itself tells of: it is no
+// finding.
+type CountedGap struct {
+	// Writer and Seq name the entry that tells of it.
+	Writer string `json:"writer"`
+	Seq    uint64 `json:"seq"`
+	Gap
+}
+
+// Report is what [Log.Verify] has found out about a tenant's chains.
+type Report struct {
+	// Tenant is whose.
+	Tenant string `json:"tenant"`
+	// Chains, Entries and Checkpoints count what was verified.
+	Chains      int    `json:"chains"`
+	Entries     uint64 `json:"entries"`
+	Checkpoints int    `json:"checkpoints"`
+	// Findings are what is wrong: empty for a record that is as it was written.
+	// Of one chain at most a hundred are told.
+	Findings []Finding `json:"findings"`
+	// Gaps are what the record says it does not have.
+	Gaps []CountedGap `json:"gaps"`
+}
+
+// maxFindings is how many findings of one chain are told.
+const maxFindings = 100
+
+// Verify reads all chains of a tenant and compares them with their codes and with
+// the checkpoints, of which those of other tenants are passed over. Without
+// checkpoints nobody can tell whether the end of a chain is there. It can be done
+// while calls are made. An error says that the store could not be read.
+func (l *Log) Verify(ctx context.Context, tenant string, checkpoints []Checkpoint) (Report, error) {
+	report := Report{Tenant: tenant, Findings: []Finding{}, Gaps: []CountedGap{}}
+	chains, err := l.verifications(ctx, tenant, checkpoints, &report)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, writer := range slices.Sorted(maps.Keys(chains)) {
+		v := chains[writer]
+		if err := l.read(ctx, v); err != nil {
+			return Report{}, err
+		}
+		v.settle()
+		report.Chains++
+		report.Entries += v.entries
+		report.Findings = append(report.Findings, v.findings...)
+		report.Gaps = append(report.Gaps, v.gaps...)
+	}
+	return report, nil
+}
+
+// verifications returns the beginnings of all chains that there are or have to
+// be: those with entries, those with a cut, and those with a checkpoint.
+func (l *Log) verifications(ctx context.Context, tenant string, checkpoints []Checkpoint, report *Report) (map[string]*verification, error) {
+	heads, err := l.store.Chains(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("audit: reading the chains: %w", err)
+	}
+	cuts, err := l.store.Cuts(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("audit: reading the cuts: %w", err)
+	}
+	keys := l.keys.chain(tenant)
+	chains := map[string]*verification{}
+	of := func(writer string) *verification {
+		if chains[writer] == nil {
+			chains[writer] = newVerification(tenant, writer, keys)
+		}
+		return chains[writer]
+	}
+	for _, head := range heads {
+		of(head.Writer)
+	}
+	for _, cut := range cuts {
+		of(cut.Writer).begin(cut, l.keys.signed(cut.text(), cut.Signature))
+	}
+	for _, mark := range checkpoints {
+		if mark.Tenant != tenant {
+			continue
+		}
+		report.Checkpoints++
+		of(mark.Writer).expect(mark, l.keys.signed(mark.text(), mark.Signature))
+	}
+	return chains, nil
+}
+
+// read verifies the entries of a chain.
+func (l *Log) read(ctx context.Context, v *verification) error {
+	for q := (Query{Tenant: v.tenant, Writer: v.writer, Limit: 1000}); ; {
+		page, next, err := l.store.Entries(ctx, q)
+		if err != nil {
+			return fmt.Errorf("audit: reading the entries: %w", err)
+		}
+		for i := range page {
+			v.entry(&page[i])
+		}
+		if next == "" {
+			return nil
+		}
+		q.After = next
+	}
+}
