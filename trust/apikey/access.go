@@ -16,7 +16,7 @@ const (
 
 	// lockLimit is how long to wait for others who change the file, and
 	// lockPause how long between two attempts.
-	lockLimit = 5 * time.Second
+	lockLimit = 30 * time.Second
 	lockPause = 10 * time.Millisecond
 )
 

@@ -29,7 +29,7 @@ type Key struct {
 	Hash string
 	// Principal is who sends the key. Required. Its authority becomes
 	// [Authority]; where it has no list of scopes (nil, which is not the empty
-	// list) it becomes Unscoped. It is copied.
+	// list) it becomes Unscoped. It is copied, and [KeyClaim] is added.
 	Principal *ambit.Principal
 	// Expires is when the key stops being valid. Zero: never.
 	Expires time.Time
@@ -141,6 +141,10 @@ func (k Key) principal() (*ambit.Principal, error) {
 		p.Subject = k.Name
 	}
 	p.Unscoped = p.Scopes == nil
+	if p.Claims == nil {
+		p.Claims = make(map[string]any, 1)
+	}
+	p.Claims[KeyClaim] = k.Name
 	if !k.Expires.IsZero() && (p.Expires.IsZero() || k.Expires.Before(p.Expires)) {
 		p.Expires = k.Expires // a run that has begun ends with its key
 	}
@@ -239,12 +243,9 @@ const noKeys = "there are no API keys, so that nobody can come in by one"
 // where there is no such key, CodeForbidden where it is not valid any more,
 // CodeUnavailable where the store does not answer.
 func (a *Authenticator) Principal(ctx context.Context, name string) (*ambit.Principal, error) {
-	e := a.byName[name]
-	if a.stored != nil {
-		var err error
-		if e, err = a.stored.named(ctx, name); err != nil {
-			return nil, err
-		}
+	e, err := a.named(ctx, name)
+	if err != nil {
+		return nil, err
 	}
 	switch err := e.refusal(time.Now()); {
 	case e == nil:

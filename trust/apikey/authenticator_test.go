@@ -22,6 +22,9 @@ func authorization(values ...string) *http.Request {
 	return r
 }
 
+// of returns the claims of the principal of a key.
+func of(key string) map[string]any { return map[string]any{apikey.KeyClaim: key} }
+
 func TestT02_Authenticate(t *testing.T) {
 	t.Parallel()
 	alice, stranger := apikey.Generate(), apikey.Generate()
@@ -120,14 +123,14 @@ func TestPrincipalOfAKey(t *testing.T) {
 		given ambit.Principal
 		want  ambit.Principal
 	}{
-		{"nothing said", ambit.Principal{}, ambit.Principal{Authority: "apikey", Subject: "ci", Unscoped: true}},
+		{"nothing said", ambit.Principal{}, ambit.Principal{Authority: "apikey", Subject: "ci", Unscoped: true, Claims: of("ci")}},
 		{
 			"all said",
 			ambit.Principal{Authority: "apikey", Subject: "build", Kind: ambit.KindService, Tenant: "acme", Permissions: []string{"p"}, Roles: []string{"r"}, Unscoped: true},
-			ambit.Principal{Authority: "apikey", Subject: "build", Kind: ambit.KindService, Tenant: "acme", Permissions: []string{"p"}, Roles: []string{"r"}, Unscoped: true},
+			ambit.Principal{Authority: "apikey", Subject: "build", Kind: ambit.KindService, Tenant: "acme", Permissions: []string{"p"}, Roles: []string{"r"}, Unscoped: true, Claims: of("ci")},
 		},
-		{"scopes", ambit.Principal{Scopes: []string{"s"}}, ambit.Principal{Authority: "apikey", Subject: "ci", Scopes: []string{"s"}}},
-		{"no scopes at all", ambit.Principal{Scopes: []string{}}, ambit.Principal{Authority: "apikey", Subject: "ci", Scopes: []string{}}},
+		{"scopes", ambit.Principal{Scopes: []string{"s"}}, ambit.Principal{Authority: "apikey", Subject: "ci", Scopes: []string{"s"}, Claims: of("ci")}},
+		{"no scopes at all", ambit.Principal{Scopes: []string{}}, ambit.Principal{Authority: "apikey", Subject: "ci", Scopes: []string{}, Claims: of("ci")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -191,7 +194,7 @@ func TestPrincipalIsACopy(t *testing.T) {
 	principal := func(word string) *ambit.Principal {
 		return &ambit.Principal{
 			Authority: "apikey", Subject: "k", Permissions: []string{word}, Roles: []string{word}, Scopes: []string{word}, Behind: []string{word},
-			Claims: map[string]any{"claim": word},
+			Claims: map[string]any{"claim": word, apikey.KeyClaim: "k"},
 		}
 	}
 	spoil := func(p *ambit.Principal) {

@@ -57,7 +57,7 @@ func TestDevelopment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &ambit.Principal{Authority: "apikey", Subject: "reader", Permissions: []string{"notes:reader"}, Unscoped: true}
+	want := &ambit.Principal{Authority: "apikey", Subject: "reader", Permissions: []string{"notes:reader"}, Unscoped: true, Claims: of("reader")}
 	if diff := cmp.Diff(want, identity.Principal); diff != "" {
 		t.Errorf("principal (-want +got):\n%s", diff)
 	}

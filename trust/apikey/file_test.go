@@ -56,7 +56,7 @@ func TestFileOfAllMembers(t *testing.T) {
 	}
 	want := &ambit.Principal{
 		Authority: "apikey", Subject: "bills", Kind: ambit.KindService, Tenant: "acme", Client: "c",
-		Permissions: []string{"orders:read"}, Roles: []string{"r"}, Scopes: []string{"s"}, Behind: []string{"4:acme/5:login/bob"}, Expires: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC),
+		Permissions: []string{"orders:read"}, Roles: []string{"r"}, Scopes: []string{"s"}, Behind: []string{"4:acme/5:login/bob"}, Claims: of("billing"), Expires: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	if diff := cmp.Diff(want, identity.Principal); diff != "" {
 		t.Errorf("principal (-want +got):\n%s", diff)
@@ -240,8 +240,8 @@ func TestT06_FileKeepsAnEmptyListOfScopes(t *testing.T) {
 		apikey.Hash("limited"), apikey.Hash("unlimited")), 0o600)
 	a := apikey.FromStore(openFile(t, path))
 	for name, want := range map[string]*ambit.Principal{
-		"limited":   {Authority: "apikey", Subject: "limited", Scopes: []string{}},
-		"unlimited": {Authority: "apikey", Subject: "unlimited", Unscoped: true},
+		"limited":   {Authority: "apikey", Subject: "limited", Scopes: []string{}, Claims: of("limited")},
+		"unlimited": {Authority: "apikey", Subject: "unlimited", Unscoped: true, Claims: of("unlimited")},
 	} {
 		got, err := a.Principal(t.Context(), name)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {

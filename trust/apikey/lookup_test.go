@@ -367,7 +367,7 @@ func TestPrincipalOfAStoredKey(t *testing.T) {
 	ended.Revoked = time.Now()
 	a := apikey.FromStore(newFakeStore(stored("alice", "a"), ended))
 	got, err := a.Principal(t.Context(), "alice")
-	if diff := cmp.Diff(&ambit.Principal{Authority: "apikey", Subject: "alice", Unscoped: true}, got); diff != "" || err != nil {
+	if diff := cmp.Diff(&ambit.Principal{Authority: "apikey", Subject: "alice", Unscoped: true, Claims: of("alice")}, got); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
 	for name, want := range map[string]ambit.Code{"ended": ambit.CodeForbidden, "nobody": ambit.CodeInvalidInput} {
