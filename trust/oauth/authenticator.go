@@ -30,8 +30,7 @@ type Authenticator struct {
 	introspecting *issuer // nil: none
 	parser        *jwt.Parser
 	seen          seen[*verified]
-	inactive      inactive
-	asked         flights
+	asked         questions
 	replays       Replays
 	nonces        *nonces
 
@@ -67,6 +66,7 @@ func New(o Options) (*Authenticator, error) {
 		aliases: make(map[string]bool, len(o.Aliases)), issuers: make(map[string]*issuer, len(o.Issuers)),
 		parser: newParser(), replays: o.Replays, client: outbound.New(out), logger: o.Logger,
 	}
+	a.asked.under, a.asked.room = make(map[hash]*question), make(chan struct{}, maxAsked)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	if a.logger == nil {
 		a.logger = slog.Default()
@@ -218,7 +218,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (*trust.Identity, error) {
 // check checks a token in the way that was configured.
 func (a *Authenticator) check(r *http.Request, token string) (*verified, error) {
 	if a.options.Verify != nil {
-		return a.ask(r, token)
+		return a.verifier(r, token)
 	}
 	v, err := a.verify(r.Context(), token)
 	if err == nil && v == nil {

@@ -23,9 +23,10 @@ const (
 	MaxSeen    = maxSeen
 )
 
-// Seen returns how many tokens are remembered as valid, and as not.
-func (a *Authenticator) Seen() (valid, invalid int) {
-	return len(a.seen.young) + len(a.seen.old), len(a.inactive.young) + len(a.inactive.old)
+// Seen returns how many tokens are remembered as valid, and how many answers about
+// tokens.
+func (a *Authenticator) Seen() (valid, answers int) {
+	return len(a.seen.young) + len(a.seen.old), len(a.asked.answered.young) + len(a.asked.answered.old)
 }
 
 // CredentialOf reads a token from a request with this header and query.

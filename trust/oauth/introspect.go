@@ -12,79 +12,76 @@ import (
 // maxAsked is how many tokens an issuer is asked about at a time. More wait.
 const maxAsked = 32
 
-// inactive remembers tokens that do not hold. They have a memory of their own, so
-// that those who send made-up ones push out no good one.
-type inactive struct{ seen[time.Time] }
-
-// flights are the questions to an issuer that are under way, by token, so that each
-// is asked once however many wait for the answer.
-type flights struct {
-	mu    sync.Mutex
-	under map[hash]*flight
-	room  chan struct{}
+// questions are those to an issuer, by token: each is asked once however many wait
+// for the answer, and answers are remembered. That is a memory apart from that of
+// tokens that hold, so that those who send made-up ones push out no good one.
+type questions struct {
+	mu       sync.Mutex
+	under    map[hash]*question
+	answered seen[*question]
+	room     chan struct{}
 }
 
-// flight is one question. Its result is set when done is closed.
-type flight struct {
+// question is one of them. What follows done is set when done is closed.
+type question struct {
 	done   chan struct{}
 	claims map[string]any
 	err    error
+	until  time.Time // for how long the answer may be remembered
 }
 
 // introspect has the issuer say whether a token holds (RFC 7662).
 func (a *Authenticator) introspect(ctx context.Context, token string, h hash) (*verified, error) {
-	if until, ok := a.inactive.get(h); ok && time.Now().Before(until) {
-		return nil, errInactive
-	}
-	f := a.question(token, h)
-	if f == nil {
+	q := a.ask(token, h)
+	if q == nil {
 		return nil, unavailable("the authenticator was closed")
 	}
-	if err := wait(ctx, f.done); err != nil {
+	if err := wait(ctx, q.done); err != nil {
 		return nil, err
 	}
-	if f.err != nil {
-		return nil, f.err
+	if q.err != nil {
+		return nil, q.err
 	}
-	v := &verified{issuer: a.introspecting}
+	v := &verified{issuer: a.introspecting, until: q.until}
 	var err error
-	if v.expires, err = checkAnswer(v.issuer, f.claims, time.Now()); err != nil {
+	if v.expires, err = checkAnswer(v.issuer, q.claims, time.Now()); err != nil {
 		return nil, err
 	}
-	if v.audience, err = audience(f.claims); err != nil {
+	if v.audience, err = audience(q.claims); err != nil {
 		return nil, err
 	}
-	if err := a.complete(ctx, v, f.claims); err != nil {
+	if err := a.complete(ctx, v, q.claims); err != nil {
 		return nil, err
 	}
 	return v, nil
 }
 
-// question returns the question about a token, and asks it where nobody has.
-func (a *Authenticator) question(token string, h hash) *flight {
+// ask returns the question about a token, and begins it where nobody has lately.
+func (a *Authenticator) ask(token string, h hash) *question {
 	a.asked.mu.Lock()
 	defer a.asked.mu.Unlock()
-	if f := a.asked.under[h]; f != nil {
-		return f
+	if q := a.asked.under[h]; q != nil {
+		return q
 	}
-	if a.asked.under == nil {
-		a.asked.under, a.asked.room = make(map[hash]*flight), make(chan struct{}, maxAsked)
+	if q, ok := a.asked.answered.get(h); ok && time.Now().Before(q.until) {
+		return q
 	}
-	f := &flight{done: make(chan struct{})}
+	q := &question{done: make(chan struct{})}
 	if !a.start(func(ctx context.Context) {
-		f.claims, f.err = a.answer(ctx, token)
-		if errors.Is(f.err, errInactive) {
-			a.inactive.put(h, time.Now().Add(seenFor))
-		}
+		q.claims, q.err = a.answer(ctx, token)
 		a.asked.mu.Lock()
+		defer a.asked.mu.Unlock()
+		if q.err == nil || errors.Is(q.err, errInactive) {
+			q.until = time.Now().Add(seenFor)
+			a.asked.answered.put(h, q)
+		}
 		delete(a.asked.under, h)
-		a.asked.mu.Unlock()
-		close(f.done)
+		close(q.done)
 	}) {
 		return nil
 	}
-	a.asked.under[h] = f
-	return f
+	a.asked.under[h] = q
+	return q
 }
 
 // answer asks the issuer.

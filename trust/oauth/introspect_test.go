@@ -123,8 +123,8 @@ func TestRememberedIsBounded(t *testing.T) {
 		for i := range 3 * oauth.MaxSeen {
 			a.send(t.Context(), "made-up-"+time.Duration(i).String())
 		}
-		if valid, invalid := a.Seen(); valid != 0 || invalid > 2*oauth.MaxSeen {
-			t.Errorf("%d and %d tokens are remembered", valid, invalid)
+		if valid, answers := a.Seen(); valid != 0 || answers > 2*oauth.MaxSeen {
+			t.Errorf("%d tokens and %d answers are remembered", valid, answers)
 		}
 	})
 }

@@ -97,7 +97,9 @@ func (a *Authenticator) verify(ctx context.Context, token string) (*verified, er
 	if err != nil || v == nil {
 		return nil, err
 	}
-	v.until = time.Now().Add(seenFor)
+	if v.until.IsZero() {
+		v.until = time.Now().Add(seenFor)
+	}
 	if !v.expires.IsZero() && v.expires.Before(v.until) {
 		v.until = v.expires
 	}
@@ -130,8 +132,8 @@ func (a *Authenticator) examine(ctx context.Context, token string, h hash) (*ver
 	return a.introspect(ctx, token, h)
 }
 
-// ask has the application check a token.
-func (a *Authenticator) ask(r *http.Request, token string) (*verified, error) {
+// verifier has the application check a token.
+func (a *Authenticator) verifier(r *http.Request, token string) (*verified, error) {
 	copied := Request{Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone()}
 	for _, name := range [...]string{"Authorization", "Dpop", "Cookie"} {
 		delete(copied.Header, name)
