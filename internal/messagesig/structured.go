@@ -3,6 +3,7 @@ package messagesig
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/dunglas/httpsfv"
 )
@@ -98,7 +99,9 @@ func measure(lines []string) (measured, error) {
 	}
 	m, spaces := measured{}, 0
 	for _, line := range lines {
-		m.members++ // a line ends as a comma does
+		if strings.Trim(line, " \t") != "" {
+			m.members++ // a line ends as a comma does
+		}
 		quoted, before := false, byte(0)
 		for i := 0; i < len(line); i++ {
 			c := line[i]
