@@ -27,7 +27,7 @@ func (h *Halts) Read(ctx context.Context) ([]ambit.Halt, error) {
 	return slices.Clone(h.store.halts), nil
 }
 
-// Halt stops these too. One without a kind stops everything.
+// Halt stops these too. One that is none, such as Halt{}, stops everything.
 func (h *Halts) Halt(ctx context.Context, halts ...ambit.Halt) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -35,6 +35,9 @@ func (h *Halts) Halt(ctx context.Context, halts ...ambit.Halt) error {
 	h.store.mu.Lock()
 	defer h.store.mu.Unlock()
 	for _, halt := range halts {
+		if _, err := ambit.ParseHalt(halt.String()); err != nil {
+			halt = ambit.Halt{Kind: ambit.HaltAll}
+		}
 		if !slices.Contains(h.store.halts, halt) {
 			h.store.halts = append(h.store.halts, halt)
 		}

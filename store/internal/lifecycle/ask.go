@@ -22,8 +22,9 @@ func (r *Row) Ask(p ambit.Proposal, now time.Time) (stays, changed bool) {
 		r.Open = false
 		return false, true
 	}
-	if r.State == ambit.ProposalPending && (r.repeat(p, now) || r.raise(p, now)) {
-		changed = true
+	if r.State == ambit.ProposalPending {
+		repeated, raised := r.repeat(p, now), r.raise(p, now)
+		changed = changed || repeated || raised
 	}
 	return true, changed
 }
