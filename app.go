@@ -144,6 +144,8 @@ type App struct {
 	policy    Policy
 	logger    *slog.Logger
 	observers []Observer
+	joiner    Joiner   // the ledger, where it is one
+	recorder  Recorder // the ledger, where it is one
 	seals     seals
 	ids       atomic.Uint64 // last ID given out
 
@@ -208,6 +210,13 @@ func New(options Options) *App {
 	a.seals = newSeals(options.Keys, options.Name)
 	if options.Ledger == nil && options.Approver != nil {
 		a.options.Ledger = options.Approver.Ledger()
+	}
+	a.joiner, _ = a.options.Ledger.(Joiner)
+	a.recorder, _ = a.options.Ledger.(Recorder)
+	if part, ok := a.options.Ledger.(interface{ Observer() Observer }); ok { // an audit record has to see every call
+		if o := part.Observer(); !slices.ContainsFunc(a.observers, func(other Observer) bool { return same(other, o) }) {
+			a.observers = append(a.observers, o)
+		}
 	}
 	a.options.DecidePermission = cmp.Or(options.DecidePermission, DefaultDecidePermission)
 	a.options.ConfirmWithin = orDefault(options.ConfirmWithin, DefaultConfirmWithin)

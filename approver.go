@@ -22,6 +22,9 @@ type Approver interface {
 	// CodeForbidden, or one that leaves it open. A proposal counts as approved as
 	// long as all may who have approved it.
 	Propose(ctx context.Context, p Proposal, may func(ctx context.Context, decider *Principal) error) (Standing, error)
+	// Answering returns the proposal that answers for a call, as Propose would
+	// find it, and records nothing. Its ID is empty: there is none.
+	Answering(ctx context.Context, b Binding) (Standing, error)
 	// Consent records what the run's own person has answered.
 	Consent(ctx context.Context, p Proposal, allowed bool) error
 	// Ledger returns the ledger that claims what was proposed here: the one that

@@ -9,7 +9,27 @@ const MaxDestructiveInput = 64 << 10
 // needsDigest reports whether the input has to be the same, to the byte, as what
 // something else was about: a record, or what a person has said yes to.
 func (a *App) needsDigest(in *invocation) bool {
-	return in.entry.contract.spec.Effect == Destructive || a.options.Ledger != nil && in.keyed()
+	effect := in.entry.contract.spec.Effect
+	return effect == Destructive || a.options.Ledger != nil && (in.keyed() || a.records(effect))
+}
+
+// bind makes sure that the input is in canonical form, and the call bound to it,
+// before somebody is asked about it.
+func (a *App) bind(call *Call, in *invocation) *Error {
+	if in.text != nil {
+		return nil
+	}
+	faults, failure := a.canonical(call, in, in.frame.canonical(in.entry.contract.in))
+	if failure != nil {
+		return failure
+	}
+	if len(faults) == 0 {
+		faults = crossFaults(in.frame.rules(call.ctx.parent))
+	}
+	if len(faults) > 0 {
+		return invalidInput(faults)
+	}
+	return nil
 }
 
 // canonical makes the canonical form of a valid input the input: what rules,
@@ -30,12 +50,13 @@ func (a *App) canonical(call *Call, in *invocation, data []byte) ([]Fault, *Erro
 			Hint: "Do less in one call.",
 		}
 	}
-	if in.keyed() {
-		call.once = &once{claim: Claim{Binding: Binding{
-			Capability: e.contract.spec.Name, Contract: e.hash, Input: e.inputDigest(text),
-		}}}
-	}
-	in.text = text
+	who := call.run.identity.ceiling
+	o := &once{claim: Claim{Binding: Binding{
+		Tenant: who.Tenant, Principal: call.run.key, Client: who.Client, Agent: call.Agent().String(),
+		Capability: e.contract.spec.Name, Contract: e.hash, Input: e.inputDigest(text),
+	}}}
+	o.operation = o.claim.Binding.Operation()
+	call.once, in.text = o, text
 	return in.frame.decode(e.contract.in, text, a.options.MaxDepth), nil
 }
 

@@ -64,6 +64,7 @@ type Error struct {
 
 	replayed bool       // it was the answer to an earlier call
 	agent    AgentLevel // what CodeAgentRequired is about
+	asker    string     // key of the principal whose proposal Approval is
 }
 
 // Errorf makes an error for a handler to return. The formatted text is sent to

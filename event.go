@@ -31,25 +31,26 @@ func (a *App) start(ctx context.Context, event Event) context.Context {
 	return ctx
 }
 
-// finish tells the observers. A name that turned out to be none for this caller
-// is no label of theirs.
-func (a *App) finish(ctx context.Context, call *Call, in *invocation, event Event, failure *Error) {
-	if len(a.observers) == 0 {
-		return
+// complete adds what is known of a call when it has ended. A name that turned out
+// to be none for this caller is no label of anybody's.
+func (c *Call) complete(event *Event, failure *Error) {
+	event.Took, event.Waited, event.Ran = time.Since(event.Began), c.waited, c.ran
+	event.Repaired, event.Replayed = int(c.repaired), c.replayed()
+	event.InputBytes, event.OutputBytes = c.input, c.output
+	if o := c.once; o != nil {
+		event.Proposal, event.Key, event.VersionSeen = o.claim.Approval.ID, o.claim.Key, o.looked.Load()
 	}
-	event.Took, event.Waited, event.Ran = time.Since(event.Began), call.waited, call.ran
-	event.Repaired, event.Replayed = int(call.repaired), call.replayed()
-	event.InputBytes, event.OutputBytes = call.input, call.output
-	if o := call.once; o != nil {
-		event.Proposal, event.Key = o.claim.Approval.ID, o.claim.Key
-	}
-	event.Limit, event.InFlight = call.limit, int(call.slots)
-	if call.hidden {
+	event.Limit, event.InFlight = c.limit, int(c.slots)
+	if c.hidden {
 		event.Capability, event.Effect, event.Own, event.RecordInput = "", 0, false, false
 	}
 	if failure != nil {
 		event.Code, event.Cause, event.Faults = failure.Code, failure.cause, len(failure.Faults)
 	}
+}
+
+// finish tells the observers.
+func (a *App) finish(ctx context.Context, in *invocation, event Event) {
 	for _, o := range a.observers {
 		a.observe(ctx, func(ctx context.Context) context.Context {
 			if wants, ok := o.(InputObserver); ok {

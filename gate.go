@@ -37,13 +37,32 @@ func (a *App) gate(call *Call, in *invocation) (again bool, failure *Error) {
 	if concern == "" && (decision == DecisionAllow || granted) {
 		return granted, nil
 	}
-	if need != Confirm || run.prompter == nil {
-		if concern != "" && (decision == DecisionAllow || granted) {
-			return false, blockedByMonitor(Soft, concern)
-		}
-		return false, a.unanswered(call, need)
+	if concern != "" && a.approves() { // a monitor's doubt takes a person
+		need = max(need, Human)
 	}
-	return true, a.ask(call, in, concern)
+	switch {
+	case need == Confirm && run.prompter != nil:
+		return true, a.ask(call, in, concern)
+	case concern != "" && !a.approves() && (decision == DecisionAllow || granted):
+		return false, blockedByMonitor(Soft, concern)
+	case !a.canApprove(call, need):
+		return false, a.unanswerable(call, need)
+	}
+	return true, a.approve(call, in, need)
+}
+
+// canApprove reports whether the call can be confirmed or approved: a
+// confirmation takes somebody who can hold a token, and an approval a way in on
+// which a person's decision can be waited for.
+func (a *App) canApprove(call *Call, need Approval) bool {
+	via := call.run.via
+	switch {
+	case !a.approves():
+		return false
+	case need == Confirm:
+		return call.parent == nil && via&(Assistant|Sandbox|Schedule) == 0
+	}
+	return !via.Has(WebMCP)
 }
 
 func blockedInPlan() *Error {
@@ -53,13 +72,25 @@ func blockedInPlan() *Error {
 	}
 }
 
-// unanswered refuses a call that someone must answer for when nobody can, in
+// unanswerable refuses a call that someone must answer for when nobody can, in
 // the words of the surface that caused it.
-func (a *App) unanswered(call *Call, need Approval) *Error {
-	if call.run.via&(HTTP|WebMCP|MCP) != 0 {
+func (a *App) unanswerable(call *Call, need Approval) *Error {
+	via := call.run.via
+	switch {
+	case a.approves() && need == Confirm && call.parent != nil:
+		return &Error{
+			Code: CodeForbidden, Message: "This has to be confirmed by whoever calls it, and a call within a call cannot be.",
+			Hint: "Call it by itself.",
+		}
+	case a.approves() && via.Has(WebMCP):
+		return &Error{
+			Code: CodeConfirmationUnavailable, Message: "This call needs a person's decision, and a page's tool cannot ask for one.",
+			Hint: "Do not try again; call it in another way.",
+		}
+	case via&(HTTP|WebMCP|MCP) != 0:
 		if call.entry.warned.CompareAndSwap(false, true) { // once: callers must not fill the log
 			a.logger.WarnContext(call.ctx.parent, "a call needs a confirmation or an approval, and the application has no way to take one",
-				slog.String("capability", call.Capability()), slog.String("needs", need.String()))
+				slog.String("capability", call.Capability()), slog.String("needs", need.String()), slog.String("set", a.missing()))
 		}
 		return &Error{
 			Code:    CodeConfirmationUnavailable,
@@ -71,7 +102,7 @@ func (a *App) unanswered(call *Call, need Approval) *Error {
 		Code: CodeDeclined, Message: "This call needs a person's word, and there is no one here who could give it.",
 		Hint: "Do not try again; say what you would do, so that a person can.",
 	}
-	if need == Confirm && call.run.via.Has(CommandLine) {
+	if need == Confirm && via.Has(CommandLine) {
 		e.Hint = "A person is asked where standard input and standard error are a terminal; --yes gives the caller's own word."
 	}
 	return e
@@ -132,13 +163,19 @@ func blockedByMonitor(severity Severity, reason string) *Error {
 // that waits for the call standing still.
 func (a *App) ask(call *Call, in *invocation, concern string) *Error {
 	run, spec := call.run, &in.entry.contract.spec
+	if a.approves() { // the answer goes on record
+		if failure := a.bind(call, in); failure != nil {
+			return failure
+		}
+	}
+	shown, failure := a.previewAtWork(call, in)
+	if failure != nil {
+		return failure
+	}
 	question := Question{
-		Capability: spec.Name, Title: spec.Title, Effect: spec.Effect, Input: in.shown(),
+		Capability: spec.Name, Title: spec.title(), Effect: spec.Effect, Input: in.shown(), Preview: shown.preview,
 		Status: in.frame.status(), Concern: concern, Reason: call.reason, Principal: call.Principal(),
 		Session: spec.Effect != Destructive,
-	}
-	if question.Title == "" {
-		question.Title = spec.Name
 	}
 	began := time.Now()
 	resume := call.suspend()
@@ -151,19 +188,42 @@ func (a *App) ask(call *Call, in *invocation, concern string) *Error {
 	if ended := firstError(run.ctx.Err(), call.ctx.Err()); ended != nil {
 		return contextError(ended)
 	}
-	switch {
-	case err != nil && !errors.Is(err, context.Canceled):
+	if err != nil && !errors.Is(err, context.Canceled) {
 		a.logger.WarnContext(call.ctx.parent, "prompter failed, which counts as no", slog.String("capability", call.Capability()), slog.Any("cause", err))
-	case err == nil && answer == AllowSession && question.Session:
+	}
+	allowed := err == nil && (answer == Allow || answer == AllowSession)
+	if failure := a.consent(call, in, shown, allowed); failure != nil {
+		return failure
+	}
+	if !allowed {
+		return &Error{
+			Code: CodeDeclined, Message: "The person who was asked said no.",
+			Hint: "Do not repeat the call; say why it is needed, or propose another way.",
+		}
+	}
+	if answer == AllowSession && question.Session {
 		run.session.allow(call.grant(in), time.Now())
-		return nil
-	case err == nil && (answer == Allow || answer == AllowSession):
+	}
+	return a.still(call, in, shown)
+}
+
+// still makes sure that a call would do what the person was shown who allowed it.
+func (a *App) still(call *Call, in *invocation, shown shownPreview) *Error {
+	if !in.frame.previews() {
 		return nil
 	}
-	return &Error{
-		Code: CodeDeclined, Message: "The person who was asked said no.",
-		Hint: "Do not repeat the call; say why it is needed, or propose another way.",
+	now, failure := a.previewAtWork(call, in)
+	if failure != nil {
+		return failure
 	}
+	if now.digest != shown.digest {
+		return changedSince("allowed")
+	}
+	if call.once == nil {
+		call.once = &once{}
+	}
+	call.once.approved = Approved{Level: Confirm, Version: now.version}
+	return nil
 }
 
 // prompt calls the prompter with a context that ends with the caller, the run

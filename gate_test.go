@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ambit-dev/ambit"
+	storage "github.com/ambit-dev/ambit/store/memory"
 )
 
 var (
@@ -33,7 +34,11 @@ var monitors = []monitored{"none", "pass", "soft", "hard", "error"}
 // refuses is an approver that keeps nothing.
 type refuses struct{ ledger ambit.Ledger }
 
-func (refuses) Propose(context.Context, ambit.Proposal, func(context.Context, *ambit.Principal) (bool, error)) (ambit.Standing, error) {
+func (refuses) Propose(context.Context, ambit.Proposal, func(context.Context, *ambit.Principal) error) (ambit.Standing, error) {
+	return ambit.Standing{}, errors.New("no proposals today")
+}
+
+func (refuses) Answering(context.Context, ambit.Binding) (ambit.Standing, error) {
 	return ambit.Standing{}, errors.New("no proposals today")
 }
 func (refuses) Consent(context.Context, ambit.Proposal, bool) error {
@@ -114,8 +119,8 @@ func newGateApp(effect ambit.Effect, withMonitor bool, change func(*ambit.Spec))
 		change(&spec)
 	}
 	var options ambit.Options
-	if spec.Approval >= ambit.Human { // which nobody can give here
-		options.Approver, options.Keys = refuses{memory()}, newRing()
+	if spec.Approval >= ambit.Human {
+		options.Approver, options.Keys = newApprovals(storage.New()), newRing()
 	}
 	if withMonitor {
 		options.Monitor = ambit.MonitorFunc(func(context.Context, ambit.Action) (ambit.Verdict, error) {
@@ -244,8 +249,8 @@ func TestT13_ConsentIsNotApproval(t *testing.T) {
 	t.Parallel()
 	for approval, want := range map[ambit.Approval]outcome{
 		ambit.Confirm:  {Asked: true, Ran: true},
-		ambit.Human:    {Code: ambit.CodeDeclined},
-		ambit.FourEyes: {Code: ambit.CodeDeclined},
+		ambit.Human:    {Code: ambit.CodeApprovalPending},
+		ambit.FourEyes: {Code: ambit.CodeApprovalPending},
 	} {
 		g := newGateApp(ambit.Read, false, func(s *ambit.Spec) { s.Approval = approval })
 		g.answer = ambit.Allow

@@ -12,7 +12,7 @@ import (
 // invoke is the only path to a handler. It surrounds the steps of a call with
 // what must happen whatever the steps do: events, an end, and no panic.
 func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation) (result Result, failure *Error) {
-	began := time.Now()
+	in.began = time.Now()
 	call := &Call{
 		run: run, entry: in.entry, id: a.nextID(), parent: parent, surface: run.surface,
 		reason: oneLine(in.Reason), input: len(in.Input), progress: in.Progress,
@@ -27,8 +27,9 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 	}
 	call.ctx.call = call
 	var event Event
-	if len(a.observers) > 0 {
-		event = call.event(began)
+	told := len(a.observers) > 0 || a.recorder != nil
+	if told {
+		event = call.event(in.began)
 		event.Trace = in.Trace.bounded()
 		ctx = a.start(ctx, event)
 	}
@@ -41,16 +42,19 @@ func (a *App) invoke(ctx context.Context, run *Run, parent *Call, in invocation)
 		if failure != nil {
 			failure = a.completeFailure(call, failure)
 		}
-		if parent != nil && call.ran && call.once == nil && call.Effect() > Read && // a keyed one can be repeated
+		if parent != nil && call.ran && !call.once.repeatable() && call.Effect() > Read &&
 			(failure == nil || failure.Executed != ExecutedNo) {
 			parent.marks.Or(didMore)
 		}
-		if call.once != nil {
-			a.settle(call, &in, &result, failure)
+		if told {
+			call.complete(&event, failure)
 		}
-		a.finish(ctx, call, &in, event, failure)
+		if call.once != nil {
+			a.settle(call, &in, &result, failure, event)
+		}
+		a.finish(ctx, &in, event)
 	}()
-	return a.contain(call, &in, began)
+	return a.contain(call, &in)
 }
 
 // errExited is what is recorded of a call whose handler ended its goroutine
@@ -59,14 +63,14 @@ var errExited = &Error{Code: CodeInternal, cause: errorText("the handler ended i
 
 // contain runs the steps and turns a panic of anything that they call into an
 // error.
-func (a *App) contain(call *Call, in *invocation, began time.Time) (result Result, failure *Error) {
+func (a *App) contain(call *Call, in *invocation) (result Result, failure *Error) {
 	defer func() {
 		if v := recover(); v != nil {
 			result = Result{}
 			failure = &Error{Code: CodeInternal, cause: a.panicked(call.ctx.parent, call.Capability(), v)}
 		}
 	}()
-	if failure := a.prepare(call, in, began); failure != nil {
+	if failure := a.prepare(call, in); failure != nil {
 		return Result{}, failure
 	}
 	if call.replayed() {
@@ -76,10 +80,10 @@ func (a *App) contain(call *Call, in *invocation, began time.Time) (result Resul
 }
 
 // prepare is everything before the handler: nothing in it has an effect.
-func (a *App) prepare(call *Call, in *invocation, began time.Time) *Error {
+func (a *App) prepare(call *Call, in *invocation) *Error {
 	e := in.entry
 	// 1 to 3. Is there anything to do, and may this caller have it, that often?
-	if failure := a.admitCall(call, in, began, time.Time{}); failure != nil {
+	if failure := a.admitCall(call, in, in.began, time.Time{}); failure != nil {
 		return failure
 	}
 	if failure := call.nesting(); failure != nil {
@@ -104,7 +108,7 @@ func (a *App) prepare(call *Call, in *invocation, began time.Time) *Error {
 	switch again, failure := a.gate(call, in); {
 	case failure != nil:
 		return failure
-	case again:
+	case again && !call.replayed():
 		// 8. Everything may have changed in the meantime.
 		return a.recheck(call, in)
 	}
@@ -228,7 +232,7 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	}
 	call.ctx.start(now.Add(e.deadline))
 	if call.once != nil {
-		switch failure := a.claim(call); {
+		switch failure := a.claim(call, in); {
 		case failure != nil:
 			return Result{}, failure
 		case call.replayed():
@@ -239,10 +243,10 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	// 10. Middleware and handler.
 	middleware := e.implementation.Load().middleware
 	if len(middleware) == 0 {
-		if err := f.handle(&call.ctx); err != nil {
+		if err := a.handle(&call.ctx, call, in); err != nil {
 			return Result{}, a.handlerError(call, err)
 		}
-	} else if err := a.throughMiddleware(call, middleware, f); err != nil {
+	} else if err := a.throughMiddleware(call, middleware, in); err != nil {
 		return Result{}, a.handlerError(call, err)
 	}
 	// 11. Output.
@@ -257,10 +261,23 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	return result, nil
 }
 
-func (a *App) throughMiddleware(call *Call, middleware []Middleware, f frame) error {
+// handle calls the handler, and lets the outcome join its transaction where that
+// is on the ledger's database.
+func (a *App) handle(ctx context.Context, call *Call, in *invocation) error {
+	if err := in.frame.handle(ctx); err != nil {
+		return err
+	}
+	if o := call.once; o != nil && o.claimed && a.joins(ctx) {
+		return a.join(ctx, call, in)
+	}
+	return nil
+}
+
+func (a *App) throughMiddleware(call *Call, middleware []Middleware, in *invocation) error {
+	f := in.frame
 	output, err := chain(&call.ctx, call, middleware, func(ctx context.Context) (any, error) {
 		call.marks.Or(entered)
-		if err := f.handle(ctx); err != nil {
+		if err := a.handle(ctx, call, in); err != nil {
 			e, _ := errors.AsType[*Error](err)
 			call.refusal.Store(e)
 			return nil, err

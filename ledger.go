@@ -34,7 +34,9 @@ import (
 //	Ready() (notice string, err error)
 //
 // is asked once, by [App.Freeze]: an error keeps the application from starting,
-// and the notice is among [App.Notices].
+// and the notice is among [App.Notices]. One that hands its work on to another, as
+// an audit log does, says so by a method Unwrap() Ledger. See also [Joiner] and
+// [Recorder].
 type Ledger interface {
 	// Find returns the record that stands in the way of a claim, and changes
 	// nothing. Attempt and Lease of the claim are not set.
@@ -54,6 +56,28 @@ type Ledger interface {
 	// Release gives back what Claim took, found by its Attempt: nothing has
 	// happened. It does nothing where the claim is not there or was finished.
 	Release(ctx context.Context, c Claim) error
+}
+
+// Joiner is a [Ledger] on a database that the application may have a transaction
+// of its own open on.
+type Joiner interface {
+	Ledger
+	// Joins reports whether ctx carries such a transaction, so that Finish would
+	// be part of it. The pipeline finishes a call within its handler's context
+	// then, right behind the handler and before the middleware that the
+	// transaction may be from.
+	Joins(ctx context.Context) bool
+}
+
+// Recorder is a [Ledger] that keeps a record of calls, such as an audit log. If
+// it also has the method Observer() Observer, that observer is among the
+// application's.
+type Recorder interface {
+	Ledger
+	// Records reports whether calls of an effect have to be on record before they
+	// run: each makes a claim with an [Intent], whether it has a key or an
+	// approval or neither.
+	Records(effect Effect) bool
 }
 
 // Claim is what one call takes before its handler starts.

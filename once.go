@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,15 +22,24 @@ const (
 	repeatAfter = time.Second
 )
 
-// once is what a call needs that must happen once: one with an idempotency key
-// that does more than read.
+// once is what a call needs whose input has a digest that counts: one that is
+// destructive, has an idempotency key, needs somebody's word, or goes on record
+// before it runs.
 type once struct {
-	key       string
+	key       string // of the client; "" where it chose none
 	claim     Claim
 	operation Digest // of the claim's binding
 	claimed   bool   // the claim may have been made, and has to be settled
+	joined    bool   // the outcome is part of the application's own transaction
 	record    Record // of an earlier call with the same binding
 	told      bool   // the failure says what became of that one
+	approved  Approved
+	looked    atomic.Bool // the handler asked for it
+}
+
+// repeatable reports whether a repetition of the call is answered and not made.
+func (o *once) repeatable() bool {
+	return o != nil && (o.claim.Key != Digest{} || o.claim.Approval.ID != "")
 }
 
 // IdempotencyKey returns the key that makes this call happen once; "" where it
@@ -59,17 +69,12 @@ func (a *App) lookUp(call *Call, in *invocation) *Error {
 	if failure := a.keyFault(call, in.IdempotencyKey); failure != nil {
 		return failure
 	}
-	run, o := call.run, call.once
-	scope := ""
+	o, scope := call.once, ""
 	if call.parent != nil {
 		scope = call.parent.Capability()
 	}
-	who := run.identity.ceiling
 	o.key = in.IdempotencyKey
-	o.claim.Key = digestOf("ambit/key/1", run.key, scope, o.key)
-	o.claim.Binding.Tenant, o.claim.Binding.Principal, o.claim.Binding.Client = who.Tenant, run.key, who.Client
-	o.claim.Binding.Agent = call.Agent().String()
-	o.operation = o.claim.Binding.Operation()
+	o.claim.Key = digestOf("ambit/key/1", call.run.key, scope, o.key)
 	record, failure := a.askLedger(call, a.options.Ledger.Find)
 	if failure != nil {
 		return failure
@@ -140,8 +145,16 @@ func (o *once) judge(r Record) *Error {
 
 // claim is the part of step 9 after which the call is the one that runs, or
 // there is an earlier one after all.
-func (a *App) claim(call *Call) *Error {
+func (a *App) claim(call *Call, in *invocation) *Error {
 	o := call.once
+	if a.records(call.Effect()) {
+		event := call.event(in.began)
+		event.Trace, event.Proposal, event.Key = in.Trace.bounded(), o.claim.Approval.ID, o.claim.Key
+		o.claim.Intent = &Intent{Event: event, Input: in.recorded()}
+	}
+	if !o.repeatable() && o.claim.Intent == nil {
+		return nil
+	}
 	_, _ = rand.Read(o.claim.Attempt[:]) // crypto/rand.Read never fails (Go 1.24)
 	o.claim.Lease = call.entry.deadline + leaseMargin
 	o.claimed = true
@@ -152,6 +165,10 @@ func (a *App) claim(call *Call) *Error {
 	if record.State != RecordFree {
 		o.claimed = false
 		return o.judge(record)
+	}
+	if record.Approval.ID != "" {
+		o.claimed = false
+		return call.stand(record.Approval)
 	}
 	if ended := call.ctx.Err(); ended != nil {
 		return contextError(ended)
@@ -165,37 +182,85 @@ func (a *App) askLedger(call *Call, ask func(context.Context, Claim) (Record, er
 		record, err = ask(ctx, call.once.claim)
 		return err
 	})
-	if err == nil {
-		return record, nil
+	if err != nil {
+		return Record{}, call.unanswered(err)
 	}
-	if ended := call.ctx.Err(); ended != nil {
-		return Record{}, contextError(ended)
+	return record, nil
+}
+
+// unanswered is the refusal of a call whose ledger or approver fails while
+// nothing has happened yet.
+func (c *Call) unanswered(err error) *Error {
+	if ended := c.ctx.Err(); ended != nil {
+		return contextError(ended)
 	}
 	if e, ok := errors.AsType[*Error](err); ok && e != nil && e.Code.Valid() {
-		return Record{}, e
+		return e
 	}
-	return Record{}, &Error{Code: CodeUnavailable, cause: fmt.Errorf("ledger: %w", err)}
+	return &Error{Code: CodeUnavailable, cause: fmt.Errorf("ledger: %w", err)}
 }
 
 // settle is the part of step 12 that ends a claim: by its outcome, or as if it
 // had not been where the effect surely did not take place. It goes on when the
 // caller has gone. Where it fails the record stays a claim, so that no
 // repetition runs; the caller is told the truth all the same.
-func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error) {
-	if !call.once.claimed {
+func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error, event Event) {
+	o := call.once
+	if !o.claimed || o.joined && failure == nil {
 		return
 	}
-	claim := call.once.claim
 	err := a.withLedger(call, context.WithoutCancel(call.ctx.parent), func(ctx context.Context) error {
 		if !call.ran || failure != nil && failure.Executed == ExecutedNo {
-			return a.options.Ledger.Release(ctx, claim)
+			return a.options.Ledger.Release(ctx, o.claim)
 		}
-		return a.options.Ledger.Finish(ctx, claim, Ending{Failed: failure != nil, Outcome: a.sealOutcome(call, in, result, failure)})
+		ending := Ending{Failed: failure != nil}
+		if o.repeatable() {
+			ending.Outcome = a.sealOutcome(call, in, result, failure)
+		}
+		if o.claim.Intent != nil {
+			ending.Event = &event
+		}
+		return a.options.Ledger.Finish(ctx, o.claim, ending)
 	})
 	if err != nil {
-		a.logger.ErrorContext(call.ctx.parent, "the outcome of a keyed call was not recorded: its key answers conflict until it expires",
-			slog.String("capability", call.Capability()), slog.String("call", call.id.String()), slog.Any("cause", err))
+		a.logger.ErrorContext(call.ctx.parent, "the outcome of a claimed call was not recorded: a repetition is a conflict until a person settles it, or its key expires",
+			slog.String("capability", call.Capability()), slog.String("call", call.id.String()), slog.String("proposal", o.claim.Approval.ID), slog.Any("cause", err))
 	}
+}
+
+// joins reports whether a ledger's Finish would be part of a transaction of the
+// application that the context carries.
+func (a *App) joins(ctx context.Context) bool {
+	ledger, ok := a.options.Ledger.(interface {
+		Joins(ctx context.Context) bool
+	})
+	return ok && ledger.Joins(ctx)
+}
+
+// join ends the claim within the application's own transaction, so that what the
+// handler wrote and the outcome are there together or not at all. An output that
+// must not leave, or an outcome that cannot be kept, fails the handler, and its
+// transaction with it.
+func (a *App) join(ctx context.Context, call *Call, in *invocation) error {
+	if faults := in.frame.checkOutput(in.entry.contract.out); len(faults) > 0 {
+		return a.invalidOutput(call, faults)
+	}
+	o := call.once
+	var ending Ending
+	if o.repeatable() {
+		ending.Outcome = a.sealOutcome(call, in, &Result{}, nil)
+	}
+	err := a.withLedger(call, ctx, func(ctx context.Context) error { return a.options.Ledger.Finish(ctx, o.claim, ending) })
+	if err != nil {
+		return &Error{Code: CodeUnavailable, cause: fmt.Errorf("the outcome could not join the application's transaction: %w", err)}
+	}
+	o.joined = true
+	return nil
+}
+
+// records reports whether calls of an effect go on record before they run.
+func (a *App) records(e Effect) bool {
+	return a.recorder != nil && a.recorder.Records(e)
 }
 
 // withLedger bounds and contains what a ledger does.

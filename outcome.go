@@ -49,6 +49,8 @@ func (a *App) handlerError(call *Call, err error) *Error {
 	switch {
 	case e.nested == call && call.ctx.Err() != nil:
 		return contextError(call.ctx.Err())
+	case e.nested == call && e.Approval != nil && (e.Code == CodeApprovalPending || e.Code == CodeApprovalDenied):
+		return passOn(call, e, err)
 	case e.nested == call:
 		return &Error{Code: CodeInternal, cause: fmt.Errorf("%s returned the error of a call that it made: %w", call.Capability(), err)}
 	case e.Code == CodeInternal || e.Code == CodeInvalidOutput:
@@ -60,7 +62,7 @@ func (a *App) handlerError(call *Call, err error) *Error {
 	failure.Message, failure.Hint = cut(e.Message, maxMessage), cut(e.Hint, maxMessage)
 	failure.Faults = e.Faults[:min(len(e.Faults), schema.MaxFaults)]
 	failure.Details = maps.Clone(e.Details)
-	failure.cause, failure.nested = err, nil
+	failure.cause, failure.nested, failure.Approval = err, nil, nil
 	if text, err := json.Marshal([...]any{e.Details, e.Allowed, failure.Faults}); err != nil || len(text) > maxDetails {
 		a.logger.Error("details of an error dropped", slog.String("capability", call.Capability()), slog.Int("bytes", len(text)), slog.Any("cause", err))
 		failure.Details, failure.Allowed, failure.Faults = nil, nil, nil
@@ -69,6 +71,28 @@ func (a *App) handlerError(call *Call, err error) *Error {
 		failure.Executed = ExecutedNo
 	}
 	return &failure
+}
+
+// passOn lets the caller know that a call within its own waits for a person, or
+// was denied: repeating the outer call is what goes on with it. Who may not know
+// of the proposal, because a handler asked in the name of another principal, is
+// not told which one it is. A handler that passes it on vouches that it can be
+// called again, as long as no call within it has had an effect.
+func passOn(call *Call, e *Error, err error) *Error {
+	failure := &Error{
+		Code: e.Code, Message: "A part of this call waits for a person's decision.", Hint: "Repeat the very same call later.",
+		RetryAfter: e.RetryAfter, Approval: e.Approval, asker: e.asker, cause: err,
+	}
+	if e.Code == CodeApprovalDenied {
+		failure.Message, failure.Hint = "A person has denied a part of this call.", e.Hint
+	}
+	if e.asker != call.run.key {
+		failure.Approval = nil
+	}
+	if !call.is(didMore) {
+		failure.Executed = ExecutedNo
+	}
+	return failure
 }
 
 // refuses reports whether a handler that returns the code vouches that it did
@@ -138,6 +162,9 @@ func (a *App) completeFailure(call *Call, failure *Error) *Error {
 		f.Executed = call.executed(f.Executed)
 	}
 	f.nested = call.parent
+	if f.Approval != nil && f.asker == "" {
+		f.asker = call.run.key
+	}
 	if f.Code.row().status >= 500 && f.cause != nil {
 		a.logger.ErrorContext(call.ctx.parent, "call failed", slog.String("capability", call.Capability()), slog.String("code", string(f.Code)),
 			slog.String("call", call.id.String()), slog.String("run", call.run.id.String()), slog.Any("cause", f.cause))

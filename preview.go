@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/ambit-dev/ambit/internal/visible"
 	"github.com/ambit-dev/ambit/schema"
 )
 
@@ -117,3 +120,25 @@ func (a *App) schemaOfPreview() *schema.Schema {
 // its handler, for middleware that treats the two differently: next gives a
 // [Preview] then, and so must the middleware.
 func (c *Call) Previewing() bool { return c != nil && c.is(previewing) }
+
+// write says the preview in lines for a person to read. Characters that a screen
+// would obey rather than show are escaped.
+func (p *Preview) write(b *strings.Builder) {
+	b.WriteString("It would: " + visible.Text(p.Summary) + "\n")
+	for _, item := range p.Items {
+		b.WriteString("  - " + visible.Text(item.Title))
+		if item.ID != "" {
+			b.WriteString(" (" + visible.Text(item.ID) + ")")
+		}
+		if item.Change != "" {
+			b.WriteString(": " + visible.Text(item.Change))
+		}
+		b.WriteString("\n")
+	}
+	if p.More > 0 {
+		b.WriteString("  and " + strconv.Itoa(p.More) + " more\n")
+	}
+	if p.Version != "" {
+		b.WriteString("Version: " + visible.Text(p.Version) + "\n")
+	}
+}

@@ -47,6 +47,8 @@ type Question struct {
 	// Input is the complete input as the handler would get it, defaults
 	// included, with secret values replaced.
 	Input json.RawMessage
+	// Preview is what the call would change. Nil: the capability cannot say.
+	Preview *Preview
 	// Status is the capability's own sentence about this call (WithStatus).
 	// May be empty.
 	Status string
@@ -62,13 +64,17 @@ type Question struct {
 }
 
 // String returns the question for a person to read, in the order that matters:
-// what would be done, with what input, what the application says about it, and
+// what would be done, with what input, what that would change, what the
+// application says about it, and
 // last, quoted, what the caller says. Characters that a screen would obey
 // rather than show are escaped.
 func (q Question) String() string {
 	var b strings.Builder
 	b.WriteString(visible.Text(q.Title) + " (" + q.Capability + ", " + q.Effect.String() + ")\n")
 	b.WriteString("Input: " + string(visible.JSON(q.Input)) + "\n")
+	if q.Preview != nil {
+		q.Preview.write(&b)
+	}
 	if q.Status != "" {
 		b.WriteString(visible.Text(q.Status) + "\n")
 	}

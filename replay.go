@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // kept is the outcome of a call as a ledger keeps it, sealed.
@@ -26,7 +25,7 @@ func (a *App) sealOutcome(call *Call, in *invocation, result *Result, failure *E
 		return a.sealed(call, k)
 	}
 	k.Output = result.Output
-	if in.typed {
+	if k.Output == nil {
 		k.Output, _ = in.frame.appendOutput(in.entry.contract.out, nil) // it was checked
 	}
 	text, has := result.Text, result.HasText
@@ -51,10 +50,9 @@ func (a *App) sealed(call *Call, k kept) []byte {
 	return a.seals.outcomes.Seal(nil, text.Bytes(), call.once.bound())
 }
 
-// bound ties a sealed outcome to its record, so that it opens nowhere else.
-func (o *once) bound() []byte {
-	return slices.Concat([]byte("outcome"), o.claim.Key[:], o.operation[:])
-}
+// bound ties a sealed outcome to its operation, so that it opens for no other
+// call. The record of a key and that of an approval share one.
+func (o *once) bound() []byte { return o.operation[:] }
 
 // open returns the outcome in a record, if it was kept and is for this call.
 func (a *App) open(call *Call) (k kept, ok bool) {
@@ -68,6 +66,14 @@ func (a *App) open(call *Call) (k kept, ok bool) {
 	return k, err == nil
 }
 
+// named is how the earlier call is told from others.
+func (o *once) named() string {
+	if o.key == "" {
+		return "This very call"
+	}
+	return "The call with this idempotency key"
+}
+
 // replay answers a call with the outcome of the earlier one. It passes step 11
 // again: schema and size are those of now.
 func (a *App) replay(call *Call, in *invocation) (Result, *Error) {
@@ -77,7 +83,7 @@ func (a *App) replay(call *Call, in *invocation) (Result, *Error) {
 	switch {
 	case !ok:
 		return Result{}, &Error{
-			Code: CodeConflict, Message: "The call with this idempotency key has ended, and its answer was not kept.",
+			Code: CodeConflict, Message: call.once.named() + " has ended, and its answer was not kept.",
 			Hint: "Find out what it did before you make the call again, with a new key.", Executed: ExecutedUnknown,
 		}
 	case k.Failure != nil:

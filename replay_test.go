@@ -113,15 +113,15 @@ func TestT21_AnswersTooLargeToKeep(t *testing.T) {
 	}
 }
 
-// What a ledger keeps says nothing, opens for one record only, and not for
-// another process.
+// What a ledger keeps says nothing, opens for one call only, and not for another
+// process without the same keys.
 func TestT21_OutcomesAreSealed(t *testing.T) {
 	t.Parallel()
 	ledger, c := &ledgerCalls{Ledger: memory()}, &counted{}
 	forger := &forger{Ledger: ledger}
 	app := newApp(ambit.Options{Ledger: forger}, ambit.Define(writeSpec("change"), c.run))
 	invoke(app, writer, "change", `{"text":"canary"}`, "k1")
-	invoke(app, writer, "change", `{"text":"canary"}`, "k2")
+	invoke(app, writer, "change", `{"text":"canary","times":2}`, "k2")
 	for _, kept := range ledger.kept {
 		if bytes.Contains(kept, []byte("canary")) {
 			t.Error("an outcome is kept in clear")
@@ -133,10 +133,17 @@ func TestT21_OutcomesAreSealed(t *testing.T) {
 	}
 	forger.outcome = ledger.kept[1]
 	if got := invoke(app, writer, "change", `{"text":"canary"}`, "k1"); !strings.Contains(got, "was not kept") {
-		t.Errorf("the outcome of another record: want no answer, got %s", got)
+		t.Errorf("the outcome of another call: want no answer, got %s", got)
 	}
 	if c.runs.Load() != 2 {
 		t.Errorf("want two runs, got %d", c.runs.Load())
+	}
+	keys := newRing()
+	for _, want := range []string{`{"text":"canary 3"}`, `{"text":"canary 3"} replayed`} {
+		instance := newApp(ambit.Options{Ledger: ledger, Keys: keys}, ambit.Define(writeSpec("change"), c.run))
+		if got := invoke(instance, writer, "change", `{"text":"canary"}`, "k3"); got != want {
+			t.Errorf("on instances with the same keys: want %s, got %s", want, got)
+		}
 	}
 }
 

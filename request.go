@@ -3,6 +3,7 @@ package ambit
 import (
 	"cmp"
 	"context"
+	"time"
 )
 
 // Request is one call as a surface hands it over: translated, not judged.
@@ -26,6 +27,10 @@ type Request struct {
 	// characters: what has been done under it is not done again, see
 	// [Options.Ledger]. Reads pay no heed to it. Empty: none.
 	IdempotencyKey string
+	// Confirmation is the token that confirms this very call, which
+	// [Awaited.Token] gave out when it was prepared. It counts where the call
+	// has to be confirmed. Empty: none.
+	Confirmation string
 	// Trace is the trace context that the request carries, for observers. A
 	// half of more than 512 bytes is dropped. Zero: none.
 	Trace Trace
@@ -109,6 +114,7 @@ func (r *Request) asked() string { return cmp.Or(r.Asked, r.Name) }
 type invocation struct {
 	Request
 	entry *entry // nil: no such name
+	began time.Time
 	frame frame  // set by the input step where typed is false
 	text  []byte // the input in canonical form, where a digest of it counts
 	typed bool   // the input is in frame already, and the output stays there
@@ -142,6 +148,12 @@ func WithReason(reason string) CallOption {
 // callers, and from those of other capabilities' handlers.
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(r *Request) { r.IdempotencyKey = key })
+}
+
+// WithConfirmation confirms a call that was answered CodeConfirmationRequired
+// before, with the token of [Error.Approval].
+func WithConfirmation(token string) CallOption {
+	return callOption(func(r *Request) { r.Confirmation = token })
 }
 
 func withOptions(r Request, options []CallOption) Request {

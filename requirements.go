@@ -85,8 +85,8 @@ func wraps(outer, inner Ledger) bool {
 }
 
 // same compares without a panic where a type cannot be compared.
-func same(a, b Ledger) bool {
-	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
+func same(a, b any) bool {
+	return a != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
 // decidePermissionFault says what is wrong with the permission of deciders.

@@ -199,17 +199,3 @@ func (a *App) permits(ctx context.Context, p *Principal, permission string) (fai
 	}
 	return nil
 }
-
-// may is what an [Approver] asks about somebody who has decided.
-func (a *App) may(permission string) func(context.Context, *Principal) (bool, error) {
-	return func(ctx context.Context, decider *Principal) (bool, error) {
-		failure := a.permits(ctx, decider, permission)
-		switch {
-		case failure == nil:
-			return true, nil
-		case failure.Code == CodeForbidden:
-			return false, nil
-		}
-		return false, firstError(failure.cause, failure)
-	}
-}

@@ -148,6 +148,26 @@ func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, may func(ctx 
 	return a.standing(r), nil
 }
 
+// Answering returns the proposal that answers for a call, see [ambit.Approver].
+func (a *Approvals) Answering(ctx context.Context, b ambit.Binding) (ambit.Standing, error) {
+	f := Filter{Tenant: b.Tenant, Operation: b.Operation(), Limit: 10} // consents are among them
+	for {
+		page, next, err := a.store.List(ctx, f)
+		if err != nil {
+			return ambit.Standing{}, err
+		}
+		for _, r := range page {
+			if r.Kind == ambit.KindApproval { // the newest
+				whole, err := a.store.Get(ctx, b.Tenant, r.ID)
+				return a.standing(whole), err
+			}
+		}
+		if f.After = next; next == "" {
+			return ambit.Standing{}, nil
+		}
+	}
+}
+
 // outdated finds out which decisions on a proposal no longer count.
 func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context.Context, *ambit.Principal) error) (c Change, needed bool, err error) {
 	c.Preview, c.Version = r.Proposal.Preview, r.Proposal.Version
