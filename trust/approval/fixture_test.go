@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -30,7 +29,6 @@ type notes struct {
 	app       *ambit.App
 	store     *memory.Store
 	approvals *approval.Approvals
-	page      *approval.Page
 	peek      *peek
 
 	calls atomic.Int64 // of handlers
@@ -63,11 +61,7 @@ func newNotes(t *testing.T, o approval.Options, adjust ...func(*ambit.Options)) 
 	if n.approvals, err = approval.New(n.store, o); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := n.approvals.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { _ = n.approvals.Close(context.Background()) })
 	n.peek = &peek{Store: n.store}
 	secret := make([]byte, ambit.MinKey)
 	_, _ = rand.Read(secret)
@@ -201,6 +195,8 @@ func codeOf(err error) ambit.Code {
 	return ""
 }
 
+func logTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+
 func as(kind ambit.Kind) func(*ambit.Principal) {
 	return func(p *ambit.Principal) { p.Kind = kind }
 }
@@ -220,8 +216,3 @@ func in(tenant string) func(*ambit.Principal) {
 func holding(permissions ...string) func(*ambit.Principal) {
 	return func(p *ambit.Principal) { p.Permissions = permissions }
 }
-
-var (
-	_ = strings.Contains
-	_ = time.Now
-)

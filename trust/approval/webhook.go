@@ -59,7 +59,7 @@ type WebhookOptions struct {
 
 // Webhook is a [Notifier] that posts each notice as JSON, signed, and tries again
 // until the receiver answers with a status of 200 to 299: six times within about
-// half a minute. It gives up at once on a status that repeating cannot mend: 400
+// half a minute. It gives up at once on a status that repeating cannot mend: 300
 // to 499 but 408, 425 and 429. Make one with [NewWebhook].
 type Webhook struct {
 	url     string
@@ -127,6 +127,9 @@ func (w *Webhook) post(ctx context.Context, delivery string, body []byte) (again
 	r.Header.Set(DeliveryHeader, delivery)
 	r.Header.Set(SignatureHeader, w.sign(time.Now(), body))
 	response, err := w.client.Do(r)
+	if response != nil && err != nil { // a redirect, which is not followed
+		return false, 0, fmt.Errorf("the receiver answered %d", response.StatusCode)
+	}
 	if err != nil {
 		return ctx.Err() == nil, 0, err
 	}

@@ -1,0 +1,12 @@
+package approval
+
+import (
+	"context"
+	"time"
+)
+
+// SetPause replaces how a webhook waits between attempts.
+func SetPause(w *Webhook, pause func(context.Context, time.Duration) error) { w.pause = pause }
+
+// Markup is how the page writes JSON text.
+func Markup(text []byte) string { return string(markup(text)) }
