@@ -243,10 +243,10 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 	// 10. Middleware and handler.
 	middleware := e.implementation.Load().middleware
 	if len(middleware) == 0 {
-		if err := a.handle(&call.ctx, call, in); err != nil {
+		if err := a.handle(&call.ctx, call, f); err != nil {
 			return Result{}, a.handlerError(call, err)
 		}
-	} else if err := a.throughMiddleware(call, middleware, in); err != nil {
+	} else if err := a.throughMiddleware(call, middleware, f); err != nil {
 		return Result{}, a.handlerError(call, err)
 	}
 	// 11. Output.
@@ -263,21 +263,20 @@ func (a *App) execute(call *Call, in *invocation) (Result, *Error) {
 
 // handle calls the handler, and lets the outcome join its transaction where that
 // is on the ledger's database.
-func (a *App) handle(ctx context.Context, call *Call, in *invocation) error {
-	if err := in.frame.handle(ctx); err != nil {
+func (a *App) handle(ctx context.Context, call *Call, f frame) error {
+	if err := f.handle(ctx); err != nil {
 		return err
 	}
 	if o := call.once; o != nil && o.claimed && a.joins(ctx) {
-		return a.join(ctx, call, in)
+		return a.join(ctx, call, f)
 	}
 	return nil
 }
 
-func (a *App) throughMiddleware(call *Call, middleware []Middleware, in *invocation) error {
-	f := in.frame
+func (a *App) throughMiddleware(call *Call, middleware []Middleware, f frame) error {
 	output, err := chain(&call.ctx, call, middleware, func(ctx context.Context) (any, error) {
 		call.marks.Or(entered)
-		if err := a.handle(ctx, call, in); err != nil {
+		if err := a.handle(ctx, call, f); err != nil {
 			e, _ := errors.AsType[*Error](err)
 			call.refusal.Store(e)
 			return nil, err

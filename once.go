@@ -215,7 +215,7 @@ func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error,
 		}
 		ending := Ending{Failed: failure != nil}
 		if o.repeatable() {
-			ending.Outcome = a.sealOutcome(call, in, result, failure)
+			ending.Outcome = a.sealOutcome(call, in.frame, result, in.WantText, failure)
 		}
 		if o.claim.Intent != nil {
 			ending.Event = &event
@@ -241,14 +241,14 @@ func (a *App) joins(ctx context.Context) bool {
 // handler wrote and the outcome are there together or not at all. An output that
 // must not leave, or an outcome that cannot be kept, fails the handler, and its
 // transaction with it.
-func (a *App) join(ctx context.Context, call *Call, in *invocation) error {
-	if faults := in.frame.checkOutput(in.entry.contract.out); len(faults) > 0 {
+func (a *App) join(ctx context.Context, call *Call, f frame) error {
+	if faults := f.checkOutput(call.entry.contract.out); len(faults) > 0 {
 		return a.invalidOutput(call, faults)
 	}
 	o := call.once
 	var ending Ending
 	if o.repeatable() {
-		ending.Outcome = a.sealOutcome(call, in, &Result{}, nil)
+		ending.Outcome = a.sealOutcome(call, f, &Result{}, false, nil)
 	}
 	err := a.withLedger(call, ctx, func(ctx context.Context) error { return a.options.Ledger.Finish(ctx, o.claim, ending) })
 	if err != nil {

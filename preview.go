@@ -71,7 +71,8 @@ func (a *App) preview(call *Call, in *invocation) (shown shownPreview, failure *
 	}
 	call.marks.Or(previewing)
 	defer call.marks.And(^previewing)
-	made, err := chain(ctx, call, in.entry.implementation.Load().middleware, func(ctx context.Context) (any, error) { return in.frame.preview(ctx) })
+	f := in.frame
+	made, err := chain(ctx, call, in.entry.implementation.Load().middleware, func(ctx context.Context) (any, error) { return f.preview(ctx) })
 	if err != nil {
 		return shownPreview{}, a.handlerError(call, err)
 	}

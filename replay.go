@@ -17,8 +17,9 @@ type kept struct {
 
 // sealOutcome returns what there is to repeat of a call that has ended. The
 // forms for models are kept too, whether this caller wanted them or not: the
-// next one may, and what they are made of is not all in the output's JSON.
-func (a *App) sealOutcome(call *Call, in *invocation, result *Result, failure *Error) []byte {
+// next one may, and what they are made of is not all in the output's JSON. The
+// result has them where it has been made, and withForms was asked for.
+func (a *App) sealOutcome(call *Call, f frame, result *Result, withForms bool, failure *Error) []byte {
 	var k kept
 	if failure != nil {
 		k.Failure = failure.wire()
@@ -26,13 +27,13 @@ func (a *App) sealOutcome(call *Call, in *invocation, result *Result, failure *E
 	}
 	k.Output = result.Output
 	if k.Output == nil {
-		k.Output, _ = in.frame.appendOutput(in.entry.contract.out, nil) // it was checked
+		k.Output, _ = f.appendOutput(call.entry.contract.out, nil) // it was checked
 	}
 	text, has := result.Text, result.HasText
 	k.Content = result.Content
-	if !in.WantText {
-		text, has = in.frame.text()
-		k.Content = in.frame.content()
+	if !withForms {
+		text, has = f.text()
+		k.Content = f.content()
 	}
 	if has {
 		k.Text = &text
