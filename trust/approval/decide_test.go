@@ -77,10 +77,9 @@ func TestT13_DenyWins(t *testing.T) {
 	if want, got := ambit.CodeConflict, codeOf(n.decide(n.person("dave"), id, approval.Approve)); want != got {
 		t.Errorf("approving what was denied: want %s, got %s", want, got)
 	}
-	standing, err := n.asked(n.person("alice"), "notes.purge_both", shelfInput{Folder: "old"}, "please")
-	n.must(err)
-	if standing.ID != id || standing.State != ambit.ProposalDenied || standing.Reason != "because" {
-		t.Errorf("asked again: want the denial with its reason, got %+v", standing)
+	waits, err := n.asked(n.person("alice"), "notes.purge_both", shelfInput{Folder: "old"}, "please")
+	if codeOf(err) != ambit.CodeApprovalDenied || waits.ID != id || waits.State != ambit.ProposalDenied || waits.Reason != "because" {
+		t.Errorf("asked again: want the denial with its reason, got %v, %+v", err, waits)
 	}
 }
 
@@ -126,8 +125,8 @@ func TestT13_DecidersStillMay(t *testing.T) {
 	if want, got := "approved", n.state(id); want != got {
 		t.Errorf("with another person's word: want %s, got %s", want, got)
 	}
-	if n.ask(alice, "notes.purge_both", "old"); n.state(id) != "approved" {
-		t.Errorf("asked again: want approved, got %s", n.state(id))
+	if failure := n.call(alice, "notes.purge_both", shelfInput{Folder: "old"}, ""); failure != nil || n.calls.Load() != 1 || n.state(id) != "succeeded" {
+		t.Errorf("asked again: want it made once, got %v, %d calls, %s", failure, n.calls.Load(), n.state(id))
 	}
 }
 
@@ -259,10 +258,9 @@ func TestWeakness_ApprovedIsRevoked(t *testing.T) {
 	if want, got := "revoked", n.state(id); want != got {
 		t.Errorf("want %s, got %s", want, got)
 	}
-	standing, err := n.asked(alice, "notes.purge", shelfInput{Folder: "old"}, "again")
-	n.must(err)
-	if standing.ID != id || standing.State != ambit.ProposalRevoked {
-		t.Errorf("asked again: want the revoked one, got %+v", standing)
+	waits, err := n.asked(alice, "notes.purge", shelfInput{Folder: "old"}, "again")
+	if codeOf(err) != ambit.CodeApprovalDenied || waits.ID != id || waits.State != ambit.ProposalRevoked || n.calls.Load() != 0 {
+		t.Errorf("asked again: want the revoked one and no call, got %v, %+v", err, waits)
 	}
 }
 

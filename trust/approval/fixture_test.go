@@ -29,7 +29,6 @@ type notes struct {
 	app       *ambit.App
 	store     *memory.Store
 	approvals *approval.Approvals
-	peek      *peek
 
 	calls atomic.Int64 // of handlers
 
@@ -62,14 +61,13 @@ func newNotes(t *testing.T, o approval.Options, adjust ...func(*ambit.Options)) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = n.approvals.Close(context.Background()) })
-	n.peek = &peek{Store: n.store}
 	secret := make([]byte, ambit.MinKey)
 	_, _ = rand.Read(secret)
 	keys, err := ambit.NewKeyRing(ambit.Key{Secret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := ambit.Options{Name: "notes", Title: "Notes", Keys: keys, Approver: n.approvals, Ledger: n.peek, Resolve: n.resolve, Logger: o.Logger}
+	options := ambit.Options{Name: "notes", Title: "Notes", Keys: keys, Approver: n.approvals, Resolve: n.resolve, Logger: o.Logger}
 	for _, f := range adjust {
 		f(&options)
 	}
@@ -152,9 +150,22 @@ func (n *notes) call(who *ambit.Principal, capability string, in shelfInput, rea
 // ask makes a call that has to wait for a person, and returns the proposal's id.
 func (n *notes) ask(who *ambit.Principal, capability, folder string) (id string) {
 	n.t.Helper()
-	standing, err := n.asked(who, capability, shelfInput{Folder: folder}, "the quarter is over")
-	n.must(err)
-	return standing.ID
+	waits, failure := n.asked(who, capability, shelfInput{Folder: folder}, "the quarter is over")
+	if waits == nil {
+		n.t.Fatalf("want a call that waits, got %v", failure)
+	}
+	return waits.ID
+}
+
+// asked makes a call and returns what it waits for, nil for nothing, and its
+// failure.
+func (n *notes) asked(who *ambit.Principal, capability string, in shelfInput, reason string) (*ambit.Awaited, error) {
+	n.t.Helper()
+	failure := n.call(who, capability, in, reason)
+	if failure == nil {
+		return nil, nil
+	}
+	return failure.Approval, failure
 }
 
 // decide says something as somebody who has looked.

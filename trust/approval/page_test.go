@@ -344,9 +344,8 @@ func TestT10_PageShowsWhatIsThere(t *testing.T) {
 	bob := s.person("bob")
 	alice := s.person("al\u202eice")
 	folder := `</pre><script>alert(1)</script>` + "\x1b[2J\u202e\u2066\u200b" + `"\` + "שלום עולם 123 \u0430pple " + strings.Repeat("0123456789", 5900)
-	standing, err := s.asked(alice, "notes.purge", shelfInput{Folder: folder}, "it's <b>urgent</b>\u202e")
-	s.must(err)
-	text := s.text(s.send(http.MethodGet, "/approvals/"+standing.ID, "", session(bob, "1m")))
+	waits, _ := s.asked(alice, "notes.purge", shelfInput{Folder: folder}, "it's <b>urgent</b>\u202e")
+	text := s.text(s.send(http.MethodGet, "/approvals/"+waits.ID, "", session(bob, "1m")))
 	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) }); i >= 0 {
 		t.Errorf("want nothing that a screen obeys, got %q", text[max(0, i-20):i+20])
 	}
@@ -366,7 +365,7 @@ func TestT10_PageShowsWhatIsThere(t *testing.T) {
 	if diff := cmp.Diff(shelfInput{Folder: folder}, got); diff != "" {
 		t.Errorf("input (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(text, `<bdi class="str">&#34;`) {
+	if !strings.Contains(text, `<bdi class="str">&#34;&lt;/pre&gt;`) {
 		t.Error("want the text isolated from what stands around it")
 	}
 	reason := strings.Index(text, "it&#39;s &lt;b&gt;urgent&lt;/b&gt;\\u202e")
@@ -380,9 +379,8 @@ func TestT09_PageHasNoSecret(t *testing.T) {
 	const canary = "CANARY-1f3c"
 	s := newWebsite(t)
 	bob := s.person("bob")
-	standing, err := s.asked(s.person("alice"), "notes.purge", shelfInput{Folder: "old", Pin: canary}, "")
-	s.must(err)
-	text := s.text(s.send(http.MethodGet, "/approvals/"+standing.ID, "", session(bob, "1m")))
+	waits, _ := s.asked(s.person("alice"), "notes.purge", shelfInput{Folder: "old", Pin: canary}, "")
+	text := s.text(s.send(http.MethodGet, "/approvals/"+waits.ID, "", session(bob, "1m")))
 	if strings.Contains(text, canary) || !strings.Contains(text, "pin") {
 		t.Errorf("want the field without its value, got:\n%s", text)
 	}
