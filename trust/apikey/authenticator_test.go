@@ -267,3 +267,24 @@ func TestNameChallengeAndHint(t *testing.T) {
 		t.Errorf("Principal of an unknown name: want invalid_input, got %v", err)
 	}
 }
+
+// Nothing but the key itself opens anything, whatever the header looks like.
+func FuzzAuthorization(f *testing.F) {
+	const key = "ambit_qXJMyNnOtsdQTqvhVQmL9k88beX9JQ1k13jEVc"
+	fixed, err := apikey.New(apikey.Key{Name: "alice", Secret: key, Principal: &ambit.Principal{}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	both := []*apikey.Authenticator{fixed, apikey.FromStore(newFakeStore(stored("alice", key)))}
+	for _, seed := range []string{"Bearer " + key, "bearer  " + key + " ", "Bearer " + key + "," + key, "Bearer ambit_", "Bearer", "", "Basic YTpi", key} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		for _, a := range both {
+			identity, err := a.Authenticate(authorization(header))
+			if identity != nil && (err != nil || !strings.EqualFold(header[:7], "Bearer ") || strings.Trim(header[7:], " ") != key) {
+				t.Errorf("%q opens what %q opens", header, key)
+			}
+		}
+	})
+}
