@@ -141,7 +141,11 @@ func TestDPoP(t *testing.T) {
 			}
 		})
 	}
-	// Bound tokens are no bearer tokens.
+	// Bound tokens are no bearer tokens, with a proof or without.
+	got := w.tool(t, "whoami", token, func(r *http.Request) { r.Header.Set("Dpop", p.proof(t, url, token)) })
+	if got.status != http.StatusUnauthorized {
+		t.Errorf("sent as a bearer token with a proof: %d", got.status)
+	}
 	if got := w.tool(t, "whoami", token); got.status != http.StatusUnauthorized || !strings.HasPrefix(got.challenge, `Bearer error="invalid_token"`) {
 		t.Errorf("sent as a bearer token: %d %s", got.status, got.challenge)
 	}
@@ -180,6 +184,14 @@ func TestDPoPBindings(t *testing.T) {
 	}
 }
 
+// flipped is another letter than this one.
+func flipped(letter byte) string {
+	if letter == 'A' {
+		return "B"
+	}
+	return "A"
+}
+
 func TestDPoPNonces(t *testing.T) {
 	w := start(t, setting{oauth: func(o *oauth.Options) { o.Resources[1].DPoPNonces = true }})
 	p := newProver(t)
@@ -194,12 +206,13 @@ func TestDPoPNonces(t *testing.T) {
 		nonce string
 		want  int
 	}{
-		"the nonce":            {nonce, 200},
-		"the nonce once more":  {nonce, 200},
-		"one made up":          {"bm9uY2U", 401},
-		"one that was changed": {"B" + nonce[1:], 401},
-		"one too old":          {w.tokens.NonceAt(time.Now().Add(-6 * time.Minute)), 401},
-		"one of the future":    {w.tokens.NonceAt(time.Now().Add(time.Hour)), 401},
+		"the nonce":             {nonce, 200},
+		"the nonce once more":   {nonce, 200},
+		"one made up":           {"bm9uY2U", 401},
+		"one that was changed":  {"B" + nonce[1:], 401},
+		"one with another seal": {nonce[:len(nonce)-1] + flipped(nonce[len(nonce)-1]), 401},
+		"one too old":           {w.tokens.NonceAt(time.Now().Add(-6 * time.Minute)), 401},
+		"one of the future":     {w.tokens.NonceAt(time.Now().Add(time.Hour)), 401},
 	} {
 		if got := w.call(t, "whoami", "", with(token, p.proof(t, url, token, claim("nonce", test.nonce)))); got.status != test.want {
 			t.Errorf("%s: want %d, got %d %s", name, test.want, got.status, got.challenge)

@@ -2,7 +2,9 @@ package oauth_test
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -52,6 +54,12 @@ func TestT32_Exchange(t *testing.T) {
 
 // Without a token of a request there is nothing to exchange.
 func TestExchangeRefused(t *testing.T) {
+	others := start(t, setting{oauth: exchanging})
+	got := others.send(t, others.request(t, http.MethodPost, "/api/relay/others", `{"audience":"x"}`, others.token(t, "/api", "")),
+		func(r *http.Request) { r.Header.Set("Content-Type", "application/json") })
+	if got := data[relayed](t, got).Printed; got != string(ambit.CodeForbidden) || others.issuer.Hits("/token") != 0 {
+		t.Errorf("for another principal: want forbidden without an exchange, got %q", got)
+	}
 	notRegistered := start(t, setting{})
 	if got := notRegistered.relayTo(t, notRegistered.token(t, "/api", ""), "x"); got.status != http.StatusForbidden {
 		t.Errorf("no client: want 403, got %d %s", got.status, got.body)
@@ -82,5 +90,32 @@ func TestExchangeRefused(t *testing.T) {
 	}
 	if _, err := oauth.Exchange(context.Background(), "x"); ambit.CodeOf(err) != ambit.CodeForbidden {
 		t.Errorf("outside: want forbidden, got %v", err)
+	}
+}
+
+// T32: what an issuer answers is a token of its own, and a bearer token, or nothing.
+func TestT32_ExchangeAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer func(token string) string
+		want   int
+	}{
+		"a token":               {func(string) string { return `{"access_token":"eyJhbGciOiJFUzI1NiJ9.e30.e30","token_type":"bearer"}` }, 200},
+		"the token that came":   {func(token string) string { return `{"access_token":"` + token + `","token_type":"Bearer"}` }, 502},
+		"of another type":       {func(string) string { return `{"access_token":"eyJhbGciOiJFUzI1NiJ9.e30.e30","token_type":"N_A"}` }, 502},
+		"without a type":        {func(string) string { return `{"access_token":"eyJhbGciOiJFUzI1NiJ9.e30.e30"}` }, 502},
+		"without a token":       {func(string) string { return `{"token_type":"Bearer"}` }, 502},
+		"no object":             {func(string) string { return `[]` }, 502},
+		"a token and then more": {func(string) string { return `{"access_token":"eyJhbGciOiJFUzI1NiJ9.e30.e30","token_type":"Bearer"} x` }, 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.WriteString(w, test.answer(r.PostFormValue("subject_token")))
+			}))
+			defer issuer.Close()
+			w := start(t, setting{oauth: func(o *oauth.Options) { exchanging(o); o.Issuers[0].TokenURL = issuer.URL }})
+			if got := w.relayTo(t, w.token(t, "/api", ""), "x"); got.status != test.want {
+				t.Errorf("want %d, got %d %s", test.want, got.status, got.body)
+			}
+		})
 	}
 }

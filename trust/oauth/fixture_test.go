@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -135,8 +136,19 @@ type relayed struct {
 	Printed  string `json:"printed"`
 }
 
+// policy gives what a principal lists, and lets everybody act for others.
+type policy struct{}
+
+func (policy) Allow(_ context.Context, p *ambit.Principal, permission string) (bool, error) {
+	return slices.Contains(p.Permissions, permission), nil
+}
+
+func (policy) AllowDelegate(context.Context, string, *ambit.Principal, *ambit.Principal) (bool, error) {
+	return true, nil
+}
+
 func newApp(logger *slog.Logger, implied map[string][]string) *ambit.App {
-	app := ambit.New(ambit.Options{Name: "notes", Version: "1.0.0", Logger: logger, ImpliedScopes: implied})
+	app := ambit.New(ambit.Options{Name: "notes", Version: "1.0.0", Logger: logger, ImpliedScopes: implied, Policy: policy{}})
 	spec := func(name string, scopes ...string) ambit.Spec {
 		return ambit.Spec{
 			Name: name, Description: "For tests.", Effect: ambit.Read, Permission: ambit.Authenticated,
@@ -152,6 +164,12 @@ func newApp(logger *slog.Logger, implied map[string][]string) *ambit.App {
 		ambit.Define(spec("notes.write", "notes:read", "notes:write"), whoami),
 		ambit.Define(spec("relay"), relay),
 	)
+	app.Add(ambit.Define(spec("relay.others"), func(ctx context.Context, in relayIn) (relayed, error) {
+		ctx, run := app.Delegate(ctx, ambit.RunOptions{Principal: &ambit.Principal{Authority: "test", Subject: "bob", Unscoped: true}})
+		defer run.End()
+		_, err := run.Invoke(ctx, ambit.Request{Name: "relay", Input: []byte(`{"audience":"` + in.Audience + `"}`)})
+		return relayed{Printed: string(ambit.CodeOf(err))}, nil
+	}))
 	forbidden := spec("notes.purge", "notes:purge")
 	forbidden.Permission = "notes:purge"
 	app.Add(ambit.Define(forbidden, whoami))
