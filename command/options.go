@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/serve"
 	"github.com/ambit-dev/ambit/trust/apikey"
+	"github.com/ambit-dev/ambit/trust/audit"
 )
 
 // Options say how an application's command line works. With the zero value it
@@ -28,6 +29,9 @@ type Options struct {
 	// none, and those commands are refused, but for key create, which shows a key
 	// and its entry for a file.
 	Keys apikey.Store
+	// Audit is the application's audit record, for the commands below audit. Nil:
+	// there is none, and those commands are refused.
+	Audit *audit.Log
 	// HaltFile is the path of the halt file where neither --halt-file nor
 	// AMBIT_HALT_FILE names one: serve, mcp and call obey it, halt adds to it,
 	// halts shows it and resume removes it. An application that has it needs no

@@ -20,13 +20,14 @@ var update = flag.Bool("update", false, "rewrite what the scripts in testdata wa
 
 func TestMain(m *testing.M) {
 	testscript.Main(withoutLeaks{m}, map[string]func(){
-		"hello":  func() { command.Main(newHello(), command.Options{}) },
-		"stock":  func() { newStockProgram().Main() },
-		"keyed":  func() { newKeyedProgram("keys.json").Main() },
-		"locked": func() { command.Main(newLocked()) },
-		"loaded": func() { command.Main(newLoaded(), command.Options{}) },
-		"filed":  func() { command.Main(newLoaded(), command.Options{HaltFile: "here"}) },
-		"source": func() { command.Main(newLoaded(ambit.HaltFile("own")), command.Options{}) },
+		"hello":   func() { command.Main(newHello(), command.Options{}) },
+		"stock":   func() { newStockProgram().Main() },
+		"keyed":   func() { newKeyedProgram("keys.json").Main() },
+		"locked":  func() { command.Main(newLocked()) },
+		"loaded":  func() { command.Main(newLoaded(), command.Options{}) },
+		"audited": func() { newAuditedProgram().Main() },
+		"filed":   func() { command.Main(newLoaded(), command.Options{HaltFile: "here"}) },
+		"source":  func() { command.Main(newLoaded(ambit.HaltFile("own")), command.Options{}) },
 	})
 }
 

@@ -1,0 +1,145 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/command"
+	"github.com/ambit-dev/ambit/store/memory"
+	"github.com/ambit-dev/ambit/trust/audit"
+)
+
+// newAuditedProgram is a program that has an audit record, in which each start
+// puts a few calls. Its flag spoils the record.
+func newAuditedProgram() command.Program {
+	flags := flag.NewFlagSet("audited", flag.ContinueOnError)
+	spoil := flags.Bool("spoil", false, "remove an entry behind the log's back")
+	person := func(tenant, name string, permissions ...string) *ambit.Principal {
+		return &ambit.Principal{Tenant: tenant, Authority: "stdio", Subject: name, Permissions: append(permissions, "stock:read", "stock:write"), Unscoped: true}
+	}
+	bot := person("acme", "bot", command.PermissionReadAudit)
+	bot.Kind = ambit.KindAgent
+	principals := map[string]*ambit.Principal{
+		"reader": person("acme", "reader", command.PermissionReadAudit),
+		"keeper": person("acme", "keeper", command.PermissionReadAudit, command.PermissionPruneAudit),
+		"root":   person("", "root", command.PermissionReadAudit, command.PermissionAuditTenants),
+		"clerk":  person("acme", "clerk"),
+		"other":  person("bolt", "other", command.PermissionReadAudit),
+		"bot":    bot,
+	}
+	return command.Program{
+		Name:  "audited",
+		Flags: flags,
+		Open: func(ctx context.Context) (*ambit.App, command.Options, error) {
+			keys, err := ambit.NewKeyRing(ambit.Key{Secret: bytes.Repeat([]byte{7}, ambit.MinKey)})
+			if err != nil {
+				return nil, command.Options{}, err
+			}
+			store := memory.New()
+			log, err := audit.New(store, audit.Options{
+				Keys: keys, Application: "audited", Checkpoints: audit.CheckpointFile("checkpoints"), Logger: slog.New(slog.DiscardHandler),
+			})
+			if err != nil {
+				return nil, command.Options{}, err
+			}
+			app := newAuditedStock(log)
+			fill(ctx, app, principals["clerk"])
+			fill(ctx, app, principals["other"])
+			err = log.Flush(ctx)
+			if *spoil {
+				err = errors.Join(err, takeOut(ctx, store))
+			}
+			options := command.Options{Principals: command.Named(principals), Audit: log, Close: log.Close}
+			return app, options, err
+		},
+	}
+}
+
+func newAuditedStock(log *audit.Log) *ambit.App {
+	app := ambit.New(ambit.Options{Name: "audited", Ledger: log, Logger: slog.New(slog.DiscardHandler)})
+	for _, effect := range []ambit.Effect{ambit.Read, ambit.Execute} {
+		app.Add(ambit.Define(ambit.Spec{
+			Name: "item." + effect.String(), Description: "Do something.", Effect: effect, Permission: "stock:read", RecordInput: true,
+		}, func(_ context.Context, in stockInput) (stockOutput, error) { return stockOutput{Name: in.Name}, nil }))
+	}
+	return app
+}
+
+// fill makes a few calls.
+func fill(ctx context.Context, app *ambit.App, p *ambit.Principal) {
+	ctx, run := app.NewRun(ctx, ambit.RunOptions{Principal: p, Mode: ambit.ModeAuto})
+	defer run.End()
+	for _, request := range []ambit.Request{
+		{Name: "item.execute", Input: []byte(`{"name":"rope"}`), Reason: "to climb \u202e"},
+		{Name: "item.read", Input: []byte(`{"name":"rope"}`)},
+		{Name: "item.read", Input: []byte(`{"name":""}`)},
+	} {
+		_, _ = run.Invoke(ctx, request)
+	}
+}
+
+// takeOut removes the second entry of acme, as somebody does who can write to the
+// store: with a cut that nobody has signed.
+func takeOut(ctx context.Context, store *memory.Store) error {
+	page, _, err := store.Entries(ctx, audit.Query{Tenant: "acme", Limit: 2})
+	if err != nil || len(page) < 2 {
+		return fmt.Errorf("%d entries: %w", len(page), err)
+	}
+	return store.Prune(ctx, audit.Cut{Tenant: "acme", Writer: page[1].Writer, Seq: page[1].Seq, MAC: page[1].MAC})
+}
+
+// Entries are removed once a person has seen which, and said so.
+func TestT12_PruneAsksAPerson(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const question = "Remove all entries of tenant \"acme\" before 2100-01-01T00:00:00Z, for ever? [y]es / [n]o: "
+	for _, test := range []struct {
+		name, typed string
+		want        result
+	}{
+		{"yes", "y\n", result{0, "{\"removed\":4}\n", question}},
+		{"no", "n\n", result{ambit.CodeDeclined.ExitCode(), "", question + `{"code":"declined","message":"The person who was asked said no.","hint":"Nothing was removed."}` + "\n"}},
+	} {
+		screen := newTerminal("")
+		var stdout bytes.Buffer
+		code := newAuditedProgram().Run(t.Context(), []string{"audit", "prune", "--as", "keeper", "--before", "2100-01-01"}, newTerminal(test.typed), &stdout, screen)
+		if diff := cmp.Diff(test.want, result{code, stdout.String(), screen.String()}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// stopper ends a command when enough was written.
+type stopper struct {
+	bytes.Buffer
+	lines int
+	stop  func()
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	n, err := s.Buffer.Write(p)
+	if strings.Count(s.String(), "\n") >= s.lines {
+		s.stop()
+	}
+	return n, err
+}
+
+// Tail writes the newest entries and ends well when it is interrupted.
+func TestTailEndsWhenInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, stop := context.WithCancel(t.Context())
+	stdout := &stopper{lines: 2, stop: stop}
+	var stderr bytes.Buffer
+	code := newAuditedProgram().Run(ctx, []string{"audit", "tail", "--as", "reader", "-n", "2"}, strings.NewReader(""), stdout, &stderr)
+	if code != 0 || stderr.Len() > 0 || strings.Count(stdout.String(), "\n") != 2 {
+		t.Errorf("want two lines and no error, got %d, %q, %q", code, stdout.String(), stderr.String())
+	}
+}

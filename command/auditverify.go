@@ -1,0 +1,170 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/visible"
+	"github.com/ambit-dev/ambit/trust/audit"
+)
+
+func (p Program) auditVerifyCommand() *cobra.Command {
+	var who auditor
+	var file string
+	var all bool
+	c := &cobra.Command{
+		Use:   "verify",
+		Short: "Find out whether the record is as it was written",
+		Long: "Read the whole record and find what was altered, reordered, removed, cut off or written anew. The report is a\n" +
+			"line of JSON for each tenant; where something was found the command fails.\n\n" +
+			"Checkpoints come from where the application keeps them, or from FILE. Without them nobody can tell whether the\n" +
+			"end of the record is there.",
+		Args: arguments(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if all && c.Flags().Changed("tenant") {
+				return misused(c, errors.New("--tenant and --all-tenants exclude each other"))
+			}
+			return p.withAudit(c, who, func(ctx context.Context, log *audit.Log, _ *ambit.Principal, tenant string) error {
+				checkpoints, err := readCheckpoints(ctx, log, file)
+				if err != nil {
+					return err
+				}
+				tenants := []string{tenant}
+				if all {
+					if tenants, err = auditTenants(ctx, log, checkpoints); err != nil {
+						return err
+					}
+				}
+				return verifyTenants(ctx, c, log, tenants, checkpoints)
+			})
+		},
+	}
+	who.flags(c)
+	c.Flags().BoolVar(&all, "all-tenants", false, "verify the records of all tenants, which takes "+PermissionAuditTenants+" too")
+	addCheckpoints(c, &file)
+	return c
+}
+
+// verifyTenants writes the reports, and fails where something was found.
+func verifyTenants(ctx context.Context, c *cobra.Command, log *audit.Log, tenants []string, checkpoints []audit.Checkpoint) error {
+	findings := 0
+	for _, tenant := range tenants {
+		report, err := log.Verify(ctx, tenant, checkpoints)
+		if err != nil {
+			return err
+		}
+		findings += len(report.Findings)
+		text, err := json.Marshal(report)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(c.OutOrStdout(), "%s\n", visible.JSON(text)); err != nil {
+			return err
+		}
+		if report.Checkpoints == 0 && report.Chains > 0 {
+			_, _ = fmt.Fprintf(c.ErrOrStderr(), "no checkpoint of tenant \"%s\": whether the end of its record is there, nobody can tell\n", visible.Text(tenant))
+		}
+	}
+	if findings > 0 {
+		return ambit.Errorf(ambit.CodeConflict, "The audit record is not as it was written: %d findings.", findings)
+	}
+	return nil
+}
+
+// auditTenants returns the tenants that have a record or once had one.
+func auditTenants(ctx context.Context, log *audit.Log, checkpoints []audit.Checkpoint) ([]string, error) {
+	tenants, err := log.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range checkpoints {
+		tenants = append(tenants, c.Tenant)
+	}
+	slices.Sort(tenants)
+	return slices.Compact(tenants), nil
+}
+
+func addCheckpoints(c *cobra.Command, file *string) {
+	c.Flags().StringVar(file, "checkpoints", "", "`FILE` with checkpoints (default: those that the application keeps)")
+}
+
+// readCheckpoints returns those of a file, or those that the application keeps.
+func readCheckpoints(ctx context.Context, log *audit.Log, path string) ([]audit.Checkpoint, error) {
+	if path == "" {
+		return log.Checkpoints(ctx)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoints: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	return audit.ReadCheckpoints(file)
+}
+
+func (p Program) auditPruneCommand() *cobra.Command {
+	who := auditor{permission: PermissionPruneAudit}
+	var before, file string
+	c := &cobra.Command{
+		Use:   "prune --before TIME",
+		Short: "Remove entries that are old enough",
+		Long: "Remove the entries that are older than a time, for ever, and leave a signed cut in their place. It verifies the\n" +
+			"record first, and removes nothing where something is wrong with it.\n\n" +
+			"Only a person does that, who holds " + PermissionPruneAudit + " too: it says on the terminal what would be removed, and asks.",
+		Args: arguments(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			at, err := timeOf(before, time.Now())
+			switch {
+			case before == "":
+				return misused(c, errors.New("up to when to remove entries is missing: --before TIME"))
+			case err != nil:
+				return misused(c, fmt.Errorf("--before: %w", err))
+			}
+			return p.withAudit(c, who, func(ctx context.Context, log *audit.Log, person *ambit.Principal, tenant string) error {
+				checkpoints, err := readCheckpoints(ctx, log, file)
+				if err != nil {
+					return err
+				}
+				if err := askToPrune(c, tenant, at); err != nil {
+					return err
+				}
+				removed, err := log.Prune(ctx, person, tenant, at, checkpoints)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(c.OutOrStdout(), "{\"removed\":%d}\n", removed)
+				return err
+			})
+		},
+	}
+	who.flags(c)
+	c.Flags().StringVar(&before, "before", "", "remove what is older than this `TIME`, such as 2026-12-01, or 365d ago")
+	addCheckpoints(c, &file)
+	return c
+}
+
+// askToPrune asks the person at the terminal.
+func askToPrune(c *cobra.Command, tenant string, before time.Time) error {
+	person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
+	if person == nil {
+		return &ambit.Error{
+			Code: ambit.CodeDeclined, Message: "Removing entries takes a person, and there is no terminal to ask on.", Hint: "Run the command on a terminal.",
+		}
+	}
+	question := fmt.Sprintf("Remove all entries of tenant \"%s\" before %s, for ever? [y]es / [n]o: ", visible.Text(tenant), before.Format(time.RFC3339))
+	line, err := person.ask(c.Context(), question)
+	if err != nil {
+		return err
+	}
+	if !says(line, "y", "yes") {
+		return &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "Nothing was removed."}
+	}
+	return nil
+}
