@@ -1,6 +1,7 @@
 package messagesig
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -9,7 +10,8 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// Message is what there is to cover of a request or a response.
+// Message is what there is to cover of a request or a response. It must not be
+// used by two goroutines at once, nor its header changed while it is.
 type Message struct {
 	// Method, Scheme, Authority, Path and Query are the request's, the
 	// authority as [Authority] makes it, the path and the query escaped, the
@@ -22,6 +24,9 @@ type Message struct {
 	// Request is what a response answers. Nil: not known, so that nothing of
 	// it can be covered.
 	Request *Message
+
+	dictionaries map[string]*httpsfv.Dictionary // what was parsed for their members
+	parsed       int                            // bytes of them
 }
 
 // Authority returns the value of @authority for a scheme and a host with or
@@ -49,6 +54,9 @@ func base(m *Message, covered []identifier, list httpsfv.InnerList) ([]byte, err
 		value, err := m.value(one.Component)
 		if err != nil {
 			return nil, err
+		}
+		if len(text)+len(value) > maxBase {
+			return nil, errors.New("what is covered is too large")
 		}
 		text = append(text, one.text...)
 		text = append(text, ": "...)
@@ -122,16 +130,7 @@ func (m *Message) field(name, key string) (string, bool) {
 		return "", false
 	}
 	if key != "" {
-		fields, err := Dictionary(lines)
-		if err != nil {
-			return "", false
-		}
-		member, ok := fields.Get(key)
-		if !ok {
-			return "", false
-		}
-		value, err := httpsfv.Marshal(member)
-		return value, err == nil
+		return m.member(name, key, lines)
 	}
 	if len(lines) == 1 {
 		return strings.Trim(lines[0], " \t"), true
@@ -141,4 +140,32 @@ func (m *Message) field(name, key string) (string, bool) {
 		trimmed[i] = strings.Trim(line, " \t")
 	}
 	return strings.Join(trimmed, ", "), true
+}
+
+// member returns the value of a member of a dictionary field. Each field is parsed
+// once, however many signatures cover members of it.
+func (m *Message) member(name, key string, lines []string) (string, bool) {
+	fields := m.dictionaries[name]
+	if fields == nil {
+		for _, line := range lines {
+			m.parsed += len(line)
+		}
+		if m.parsed > maxMembers {
+			return "", false
+		}
+		var err error
+		if fields, err = Dictionary(lines); err != nil {
+			return "", false
+		}
+		if m.dictionaries == nil {
+			m.dictionaries = map[string]*httpsfv.Dictionary{}
+		}
+		m.dictionaries[name] = fields
+	}
+	member, ok := fields.Get(key)
+	if !ok {
+		return "", false
+	}
+	value, err := httpsfv.Marshal(member)
+	return value, err == nil
 }

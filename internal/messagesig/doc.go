@@ -15,6 +15,8 @@ const (
 	MaxComponents = 16
 	MaxBytes      = 8 << 10 // of all lines of one field together
 
-	maxParams = 128 // in one field
-	maxItems  = 128
+	maxParams  = 128 // in one field
+	maxItems   = 128
+	maxBase    = 64 << 10 // of what is signed
+	maxMembers = 16 << 10 // of the fields of a message that are parsed for members
 )

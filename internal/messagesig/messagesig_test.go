@@ -80,6 +80,9 @@ func TestBase(t *testing.T) {
 	}
 	response := &messagesig.Message{Status: 201, Header: http.Header{"A": {"three"}}, Request: request}
 	bare := &messagesig.Message{Method: "GET", Scheme: "http", Authority: "example.com:8080", Header: http.Header{}}
+	large := &messagesig.Message{Method: "GET", Header: http.Header{"A": {strings.Repeat("x", 40<<10)}, "B": {strings.Repeat("x", 40<<10)}}}
+	long := `k="` + strings.Repeat("x", 6<<10) + `", l=1`
+	wide := &messagesig.Message{Method: "GET", Header: http.Header{"A": {long}, "B": {long}, "C": {long}}}
 	injected := &messagesig.Message{Method: "GET", Header: http.Header{"A": {"x\n\"@method\": POST"}}}
 	for _, test := range []struct {
 		name      string
@@ -113,6 +116,8 @@ func TestBase(t *testing.T) {
 		{"field of the request", response, `"a";req`, "one, two"},
 		{"authority of the request", response, `"@authority";req`, "example.com"},
 		{"authority of a response", response, `"@authority"`, "-"},
+		{"too much", large, `"a" "b"`, "-"},
+		{"members of too much", wide, `"a";key="l" "b";key="l" "c";key="l"`, "-"},
 		{"line break", injected, `"a"`, "-"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -61,6 +61,6 @@ func Example() {
 		fmt.Println(response.StatusCode, string(body), err)
 	}
 	// Output:
-	// 403 {"ok":false,"error":{"code":"agent_required","message":"This call must be carried by an agent that signs its requests and that this application knows.","hint":"Sign the request by Web Bot Auth, with method, target, content and every header that carries authority covered.","executed":"no"}} <nil>
+	// 403 {"ok":false,"error":{"code":"agent_required","message":"This call must be carried by an agent that signs its requests and that this application knows.","hint":"Sign the request by Web Bot Auth, with method, target, content and every header that carries authority covered."}} <nil>
 	// 200 {"ok":true,"data":"Hello, https://agent.example.com/.well-known/http-message-signatures-directory, by once"} <nil>
 }
