@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 	storage "github.com/ambit-dev/ambit/store/memory"
@@ -130,4 +132,93 @@ func (w *world) mustDecide(t testing.TB, who *ambit.Principal, verdict approval.
 	}
 }
 
-var _ = fmt.Sprint
+// prepare makes a call that has to be confirmed, and returns the token.
+func (w *world) prepare(t testing.TB, who *ambit.Principal, request ambit.Request) string {
+	t.Helper()
+	text, failure := w.call(who, ambit.HTTP, request)
+	if failure == nil || failure.Code != ambit.CodeConfirmationRequired || failure.Approval == nil {
+		t.Fatalf("want confirmation_required, got %s", text)
+	}
+	return failure.Approval.Token
+}
+
+// is reports whether a call came to what was wanted: a part of its output, or
+// the code of its error.
+func is(t testing.TB, what, want, got string) {
+	t.Helper()
+	if !strings.Contains(got, want) {
+		t.Errorf("%s: want %s, got %s", what, want, got)
+	}
+}
+
+// What every surface is told, from the first asking to the repetition, for each
+// level and each end that a proposal can come to.
+func TestApprovalAnswers(t *testing.T) {
+	t.Parallel()
+	var texts strings.Builder
+	for _, surface := range []ambit.Surface{ambit.HTTP, ambit.MCP, ambit.CommandLine, ambit.InProcess, ambit.Assistant} {
+		for _, level := range []ambit.Approval{ambit.Confirm, ambit.Human} {
+			synctest.Test(t, func(t *testing.T) {
+				say := func(step string, request ambit.Request, w *world) *ambit.Error {
+					text, failure := w.call(writer, surface, request)
+					fmt.Fprintf(&texts, "%s, %s, %s: %s\n", surface, level, step, text)
+					return failure
+				}
+				fresh := func() *world {
+					return newWorld(func(w *world) {
+						w.spec.Approval, w.spec.Effect, w.spec.Expose = level, ambit.External, ambit.HTTP|ambit.MCP|ambit.Assistant
+					})
+				}
+				w := fresh()
+				failure := say("asked", ambit.Request{}, w)
+				switch {
+				case surface != ambit.HTTP: // the rest reads the same everywhere
+					return
+				case level == ambit.Confirm:
+					token := failure.Approval.Token
+					say("confirmed", ambit.Request{Confirmation: token}, w)
+					say("confirmed again", ambit.Request{Confirmation: token}, w)
+					say("confirmed for another input", ambit.Request{Confirmation: token, Input: []byte(`{"text":"b"}`)}, w)
+					say("made up", ambit.Request{Confirmation: "c2VjcmV0"}, w)
+					token = w.prepare(t, writer, ambit.Request{})
+					<-time.After(ambit.DefaultConfirmWithin)
+					say("confirmed too late", ambit.Request{Confirmation: token}, w)
+					return
+				}
+				say("asked again", ambit.Request{}, w)
+				w.mustDecide(t, carol, approval.Approve, "")
+				say("approved", ambit.Request{}, w)
+				say("approved, again", ambit.Request{}, w)
+				w = fresh()
+				say("asked", ambit.Request{}, w)
+				w.mustDecide(t, carol, approval.Deny, "not this week")
+				say("denied", ambit.Request{}, w)
+				w = fresh()
+				say("asked", ambit.Request{}, w)
+				w.mustDecide(t, carol, approval.Approve, "")
+				w.mustDecide(t, carol, approval.Revoke, "on second thoughts")
+				say("revoked", ambit.Request{}, w)
+				w = fresh()
+				say("asked", ambit.Request{}, w)
+				<-time.After(ambit.DefaultDecideWithin)
+				say("never decided", ambit.Request{}, w)
+				w.mustDecide(t, carol, approval.Approve, "")
+				<-time.After(ambit.DefaultExecuteWithin)
+				say("never used", ambit.Request{}, w)
+				w = fresh()
+				say("asked", ambit.Request{}, w)
+				w.mustDecide(t, carol, approval.Approve, "")
+				w.hold = make(chan struct{})
+				go w.call(writer, surface, ambit.Request{})
+				synctest.Wait()
+				say("while it runs", ambit.Request{}, w)
+				<-time.After(ambit.DefaultDeadline + time.Minute)
+				say("long after", ambit.Request{}, w)
+				close(w.hold)
+				synctest.Wait()
+				say("when it has ended after all", ambit.Request{}, w)
+			})
+		}
+	}
+	golden(t, "approvals.txt", texts.String())
+}

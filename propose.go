@@ -52,6 +52,8 @@ func (a *App) approve(call *Call, in *invocation, need Approval) *Error {
 	switch {
 	case need == Confirm && in.Confirmation != "":
 		failure = a.confirm(call, in, shown, unshown)
+	case unshown != nil && need == Confirm: // without a confirmation it is another call
+		failure = unshown
 	case unshown != nil:
 		failure = a.answered(call, unshown)
 	default:
@@ -99,16 +101,20 @@ func (a *App) propose(call *Call, in *invocation, need Approval, shown shownPrev
 // answered answers a call whose preview fails with what became of it, where it
 // was made: what it did may be the very reason.
 func (a *App) answered(call *Call, unshown *Error) *Error {
+	o := call.once
+	if o.claim.Key != (Digest{}) { // and it was not made under this key: it is another call
+		return unshown
+	}
 	var standing Standing
 	err := a.withLedger(call, &call.ctx, func(ctx context.Context) (err error) {
-		standing, err = a.options.Approver.Answering(ctx, call.once.claim.Binding)
+		standing, err = a.options.Approver.Answering(ctx, o.claim.Binding)
 		return err
 	})
 	switch {
 	case err != nil:
 		return call.unanswered(err)
-	case standing.Operation == call.once.operation && standing.State.begun():
-		call.once.claim.Approval.ID = standing.ID
+	case standing.Operation == o.operation && standing.State.begun():
+		o.claim.Approval.ID = standing.ID
 		return call.stand(standing)
 	}
 	return unshown
