@@ -170,9 +170,7 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (int, error) {
 	forgotten := 0
 	for id, p := range s.proposals {
 		row := p.Clone()
-		row.Lapse(now)
-		until, forever := row.AnswersUntil()
-		if row.Closed.IsZero() || row.Closed.After(now.Add(-keep)) || covering[id] || row.Open && (forever || now.Before(until)) {
+		if covering[id] || !row.Forgettable(now, keep) {
 			continue
 		}
 		if s.answering[row.Operation] == p {

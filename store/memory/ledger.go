@@ -120,31 +120,29 @@ func (s *Store) finish(ctx context.Context, c ambit.Claim, ending ambit.Ending, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	keyed := c.Key != (ambit.Digest{})
-	under := s.calls[c.Key]
-	if keyed && (under == nil || under.attempt != c.Attempt || under.finished) {
-		return errNoClaim
-	}
-	var row lifecycle.Row
-	if c.Approval.ID != "" {
-		p := s.proposals[c.Approval.ID]
+	// The outcome belongs to the proposal, which the key points to, or else to the
+	// key.
+	done := func() {}
+	switch p, under := s.proposals[c.Approval.ID], s.calls[c.Key]; {
+	case c.Approval.ID != "":
 		if p == nil {
 			return errNoClaim
 		}
-		if row = p.Clone(); !row.Finish(c, ending, now) {
+		row := p.Clone()
+		if !row.Finish(c, ending, now) {
 			return errNoClaim
 		}
+		done = func() { s.write(row) }
+	case c.Key != ambit.Digest{}:
+		if under == nil || under.attempt != c.Attempt || under.finished || !now.Before(under.expires) {
+			return errNoClaim
+		}
+		done = func() { under.finished, under.outcome = true, slices.Clone(ending.Outcome) }
 	}
 	if err := s.record(e); err != nil {
 		return err
 	}
-	if c.Approval.ID != "" {
-		s.write(row)
-		return nil
-	}
-	if keyed {
-		under.finished, under.outcome = true, slices.Clone(ending.Outcome)
-	}
+	done()
 	return nil
 }
 

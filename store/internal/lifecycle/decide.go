@@ -85,6 +85,9 @@ func (r *Row) Reconsider(c approval.Change, now time.Time) (changed, lapsed bool
 	if r.State == ambit.ProposalApproved {
 		r.State, r.ExecuteBy, r.DecideBy = ambit.ProposalPending, time.Time{}, now.Add(r.Proposal.DecideWithin)
 	}
+	if len(left) == 0 {
+		left = nil
+	}
 	r.Decisions, r.Proposal.Preview, r.Proposal.Version = left, c.Preview, c.Version
 	return true, lapsed
 }

@@ -124,6 +124,14 @@ func (r *Row) AnswersUntil() (until time.Time, forever bool) {
 	return time.Time{}, false
 }
 
+// Forgettable reports whether nothing can come of the row any more, and has not
+// for some time. Keys that point to it are another matter.
+func (r *Row) Forgettable(now time.Time, keep time.Duration) bool {
+	r.Lapse(now)
+	until, forever := r.AnswersUntil()
+	return !r.Closed.IsZero() && !r.Closed.After(now.Add(-keep)) && !(r.Open && (forever || now.Before(until)))
+}
+
 // Standing returns how the row stands, its time considered already.
 func (r *Row) Standing() ambit.Standing {
 	s := ambit.Standing{

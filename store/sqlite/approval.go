@@ -1,0 +1,206 @@
+package sqlite
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/internal/encode"
+	"github.com/ambit-dev/ambit/store/internal/lifecycle"
+	"github.com/ambit-dev/ambit/trust/approval"
+	"github.com/ambit-dev/ambit/trust/audit"
+)
+
+// Propose returns the record that answers for an operation or makes it, see
+// [approval.Store].
+func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps approval.Caps, e *audit.Entry) (record approval.Record, created bool, err error) {
+	err = s.write(ctx, func(ctx context.Context, u *unit) error {
+		operation := p.Binding.Operation()
+		r, open, err := u.row(ctx, "operation = ? AND open = 1", operation[:])
+		if err != nil {
+			return err
+		}
+		if open {
+			stays, changed := r.Ask(p, u.now)
+			if changed {
+				if err := u.update(ctx, r); err != nil {
+					return err
+				}
+			}
+			if stays {
+				record = r.Record
+				return nil
+			}
+		}
+		if err := u.tooMany(ctx, p, caps); err != nil {
+			return err
+		}
+		r = lifecycle.New(id, p, u.now)
+		record, created = r.Record, true
+		if err := u.insert(ctx, r); err != nil {
+			return err
+		}
+		return u.record(ctx, e)
+	})
+	if err != nil {
+		return approval.Record{}, false, err
+	}
+	return record, created, nil
+}
+
+// tooMany holds the caps.
+func (u *unit) tooMany(ctx context.Context, p ambit.Proposal, caps approval.Caps) error {
+	var requester, tenant int
+	var next int64
+	err := u.queryRow(ctx, `
+		SELECT count(*) FILTER (WHERE requester = ?), count(*), coalesce(min(decide_by), 0)
+		FROM {}proposal WHERE tenant = ? AND kind = 0 AND state = 0 AND decide_by > ?`,
+		p.Binding.Principal, p.Binding.Tenant, encode.Time(u.now)).Scan(&requester, &tenant, &next)
+	if err != nil {
+		return err
+	}
+	return lifecycle.TooMany(caps, requester, tenant, encode.ParseTime(next).Sub(u.now))
+}
+
+// Consent makes a record that answers for nothing, see [approval.Store].
+func (s *Store) Consent(ctx context.Context, id string, p ambit.Proposal, d approval.Decision, e *audit.Entry) error {
+	return s.write(ctx, func(ctx context.Context, u *unit) error {
+		if err := u.insert(ctx, lifecycle.Consent(id, p, d, u.now)); err != nil {
+			return err
+		}
+		return u.record(ctx, e)
+	})
+}
+
+// Get returns a record, see [approval.Store].
+func (s *Store) Get(ctx context.Context, tenant, id string) (record approval.Record, err error) {
+	err = s.read(ctx, func(ctx context.Context, u *unit) error {
+		r, ok, err := u.row(ctx, "id = ? AND tenant = ?", id, tenant)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return approval.ErrNotFound
+		}
+		r.Lapse(u.now)
+		record = r.Record
+		return nil
+	})
+	return record, err
+}
+
+// state is the state of a row at a time, which its three question marks stand
+// for: what lifecycle.Row.Lapse makes of it.
+const state = `CASE WHEN kind = 1 THEN state
+	WHEN state = 0 AND decide_by <= ? OR state = 1 AND execute_by <= ? THEN 4
+	WHEN state = 5 AND lapses <= ? THEN 8
+	ELSE state END`
+
+// List returns a page of records, newest first, see [approval.Store].
+func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Record, next string, err error) {
+	before, limit, err := lifecycle.Page(f.After, f.Limit, 50, 200)
+	if err != nil {
+		return nil, "", err
+	}
+	err = s.read(ctx, func(ctx context.Context, u *unit) error {
+		page, next = nil, ""
+		where := condition{"tenant = ?", []any{f.Tenant}}
+		if before > 0 {
+			where.and("number < ?", before)
+		}
+		if f.Requester != "" {
+			where.and("requester = ?", f.Requester)
+		}
+		if f.Capability != "" {
+			where.and("capability = ?", f.Capability)
+		}
+		if f.Operation != (ambit.Digest{}) {
+			where.and("operation = ?", f.Operation[:])
+		}
+		if len(f.States) > 0 {
+			now := encode.Time(u.now)
+			where.and(state+" IN (?"+strings.Repeat(", ?", len(f.States)-1)+")", now, now, now)
+			for _, state := range f.States {
+				where.args = append(where.args, int(state))
+			}
+		}
+		listed := strings.NewReplacer("input,", "NULL,", "outcome", "NULL").Replace(columns)
+		rows, err := u.query(ctx, "SELECT "+listed+", number FROM {}proposal WHERE "+where.text+" ORDER BY number DESC LIMIT ?", append(where.args, limit+1)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		last := int64(0)
+		for rows.Next() {
+			if len(page) == limit {
+				next = strconv.FormatInt(last, 10)
+				return nil
+			}
+			r, err := scan(rows.Scan, &last)
+			if err != nil {
+				return err
+			}
+			r.Lapse(u.now)
+			page = append(page, r.Record)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return page, next, nil
+}
+
+// condition is a WHERE clause in the making.
+type condition struct {
+	text string
+	args []any
+}
+
+func (c *condition) and(text string, args ...any) {
+	c.text += " AND " + text
+	c.args = append(c.args, args...)
+}
+
+// Decide adds a decision, see [approval.Store].
+func (s *Store) Decide(ctx context.Context, tenant, id string, d approval.Decision, e *audit.Entry) (approval.Record, bool, error) {
+	return s.change(ctx, tenant, id, e, func(r *lifecycle.Row, now time.Time) (bool, bool) { return r.Decide(d, now) })
+}
+
+// Reconsider takes decisions back, see [approval.Store].
+func (s *Store) Reconsider(ctx context.Context, tenant, id string, c approval.Change, e *audit.Entry) (approval.Record, bool, error) {
+	return s.change(ctx, tenant, id, e, func(r *lifecycle.Row, now time.Time) (bool, bool) { return r.Reconsider(c, now) })
+}
+
+// change does something to a record that a person has asked for.
+func (s *Store) change(ctx context.Context, tenant, id string, e *audit.Entry,
+	do func(*lifecycle.Row, time.Time) (changed, lapsed bool),
+) (record approval.Record, changed bool, err error) {
+	err = s.write(ctx, func(ctx context.Context, u *unit) error {
+		r, ok, err := u.row(ctx, "id = ? AND tenant = ?", id, tenant)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return approval.ErrNotFound
+		}
+		var lapsed bool
+		changed, lapsed = do(&r, u.now)
+		record = r.Record
+		if changed || lapsed {
+			if err := u.update(ctx, r); err != nil {
+				return err
+			}
+		}
+		if !changed {
+			return nil
+		}
+		return u.record(ctx, e)
+	})
+	if err != nil {
+		return approval.Record{}, false, err
+	}
+	return record, changed, nil
+}

@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/ambit-dev/ambit/store/internal/encode"
+)
+
+// forgetAtOnce is how many rows one transaction looks at: writers wait for it.
+const forgetAtOnce = 200
+
+// Forget removes records that have long been closed, see [approval.Store], and
+// keys, nonces and rates that have expired. Other writers get their turn in
+// between.
+func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, err error) {
+	for _, expired := range []string{
+		"DELETE FROM {}call WHERE key IN (SELECT key FROM {}call WHERE expires <= ? LIMIT ?)",
+		"DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= ? LIMIT ?)",
+		"DELETE FROM {}rate WHERE bucket IN (SELECT bucket FROM {}rate WHERE full <= ? LIMIT ?)",
+	} {
+		for removed := int64(forgetAtOnce); removed == forgetAtOnce; {
+			err := s.write(ctx, func(ctx context.Context, u *unit) (err error) {
+				removed, err = u.exec(ctx, expired, encode.Time(u.now), forgetAtOnce)
+				return err
+			})
+			if err != nil {
+				return 0, err
+			}
+		}
+	}
+	for after, more := int64(0), true; more; {
+		err := s.write(ctx, func(ctx context.Context, u *unit) (err error) {
+			var removed int
+			after, removed, more, err = u.forget(ctx, after, keep)
+			forgotten += removed
+			return err
+		})
+		if err != nil {
+			return forgotten, err
+		}
+	}
+	return forgotten, nil
+}
+
+// forget looks at the next rows that may have been closed for so long, and
+// removes those that nothing needs. It returns where to go on.
+func (u *unit) forget(ctx context.Context, after int64, keep time.Duration) (last int64, removed int, more bool, err error) {
+	now, before := encode.Time(u.now), encode.Time(u.now.Add(-keep))
+	rows, err := u.query(ctx, `
+		SELECT `+columns+`, number FROM {}proposal p
+		WHERE number > ? AND (kind = 1 OR `+state+` NOT IN (0, 1, 5, 8)) AND created <= ?
+		  AND NOT EXISTS (SELECT 1 FROM {}call WHERE proposal <> '' AND proposal = p.id)
+		ORDER BY number LIMIT ?`, after, now, now, now, before, forgetAtOnce)
+	if err != nil {
+		return after, 0, false, err
+	}
+	defer rows.Close()
+	var done []string
+	seen := 0
+	for rows.Next() {
+		r, err := scan(rows.Scan, &last)
+		if err != nil {
+			return after, 0, false, err
+		}
+		seen++
+		if r.Forgettable(u.now, keep) {
+			done = append(done, r.ID)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return after, 0, false, err
+	}
+	for _, id := range done {
+		if _, err := u.exec(ctx, "DELETE FROM {}proposal WHERE id = ?", id); err != nil {
+			return after, 0, false, err
+		}
+	}
+	return last, len(done), seen == forgetAtOnce, nil
+}
