@@ -82,7 +82,7 @@ func TestExchangeRefused(t *testing.T) {
 		t.Errorf("refused by the issuer: want 502, got %d %s", got.status, got.body)
 	}
 	// In-process, and outside of any call.
-	app := newApp(nil, nil)
+	app := newApp(nil, nil, nil)
 	ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: &ambit.Principal{Authority: "test", Subject: "a"}})
 	defer run.End()
 	if _, err := run.Invoke(ctx, ambit.Request{Name: "relay", Input: []byte(`{"audience":"x"}`)}); ambit.CodeOf(err) != ambit.CodeForbidden {
@@ -90,6 +90,20 @@ func TestExchangeRefused(t *testing.T) {
 	}
 	if _, err := oauth.Exchange(context.Background(), "x"); ambit.CodeOf(err) != ambit.CodeForbidden {
 		t.Errorf("outside: want forbidden, got %v", err)
+	}
+}
+
+// T32: with its request a token is gone, for work that a handler leaves behind too.
+func TestT32_ExchangeAfterRequest(t *testing.T) {
+	w := start(t, setting{oauth: exchanging})
+	w.call(t, "relay/later", w.token(t, "/api", ""))
+	ctx := <-w.later
+	<-ctx.Done()
+	if _, err := oauth.Exchange(context.WithoutCancel(ctx), "x"); ambit.CodeOf(err) != ambit.CodeForbidden {
+		t.Errorf("want forbidden, got %v", err)
+	}
+	if got := w.issuer.Hits("/token"); got != 0 {
+		t.Errorf("%d tokens were exchanged", got)
 	}
 }
 

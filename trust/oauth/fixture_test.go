@@ -32,6 +32,7 @@ type world struct {
 	tokens *oauth.Authenticator
 	url    string
 	log    *logged
+	later  chan context.Context // of the capability relay.later
 	client *http.Client
 }
 
@@ -74,7 +75,7 @@ func newIssuer(t testing.TB) *issuertest.Issuer {
 // start serves an application whose two endpoints take tokens of one issuer.
 func start(t testing.TB, s setting) *world {
 	t.Helper()
-	w := &world{issuer: newIssuer(t), log: &logged{}}
+	w := &world{issuer: newIssuer(t), log: &logged{}, later: make(chan context.Context, 1)}
 	server := httptest.NewUnstartedServer(nil)
 	scheme, run := "http://", server.Start
 	if s.server != nil {
@@ -102,7 +103,7 @@ func start(t testing.TB, s setting) *world {
 	if s.trust != nil {
 		s.trust(&options)
 	}
-	handler, err := serve.Handler(newApp(logger, o.ImpliedScopes), serve.Options{Trust: options})
+	handler, err := serve.Handler(newApp(logger, o.ImpliedScopes, w.later), serve.Options{Trust: options})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func (policy) AllowDelegate(context.Context, string, *ambit.Principal, *ambit.Pr
 	return true, nil
 }
 
-func newApp(logger *slog.Logger, implied map[string][]string) *ambit.App {
+func newApp(logger *slog.Logger, implied map[string][]string, later chan<- context.Context) *ambit.App {
 	app := ambit.New(ambit.Options{Name: "notes", Version: "1.0.0", Logger: logger, ImpliedScopes: implied, Policy: policy{}})
 	spec := func(name string, scopes ...string) ambit.Spec {
 		return ambit.Spec{
@@ -169,6 +170,10 @@ func newApp(logger *slog.Logger, implied map[string][]string) *ambit.App {
 		defer run.End()
 		_, err := run.Invoke(ctx, ambit.Request{Name: "relay", Input: []byte(`{"audience":"` + in.Audience + `"}`)})
 		return relayed{Printed: string(ambit.CodeOf(err))}, nil
+	}))
+	app.Add(ambit.Define(spec("relay.later"), func(ctx context.Context, _ ambit.Empty) (ambit.Empty, error) {
+		later <- ctx
+		return ambit.Empty{}, nil
 	}))
 	forbidden := spec("notes.purge", "notes:purge")
 	forbidden.Permission = "notes:purge"

@@ -95,6 +95,7 @@ func TestIntrospectionDown(t *testing.T) {
 		a := newAlone(t, introspecting)
 		defer a.Close()
 		token := a.token(t)
+		a.wire.set(slow)
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() { a.want(t, "ok", token) })

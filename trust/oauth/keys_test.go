@@ -58,6 +58,14 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return recorder.Result(), nil
 }
 
+// slow has the issuer take a second for every answer.
+func slow(w *wire) {
+	w.other = func(*http.Request) (string, bool) {
+		time.Sleep(time.Second)
+		return "", false
+	}
+}
+
 func (w *wire) set(change func(*wire)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,6 +179,24 @@ func TestT03_KeysTakenBack(t *testing.T) {
 	}
 }
 
+// T03: a token that was seen is not good for longer than the keys that it was checked
+// with: where others are there, it is checked again.
+func TestT03_SeenTokenAndOtherKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, nil)
+		defer a.Close()
+		old := a.token(t)
+		a.want(t, "ok", old)
+		if err := a.wire.issuer.Rotate(); err != nil {
+			t.Fatal(err)
+		}
+		a.wire.issuer.Retire()
+		a.want(t, "ok", old)
+		a.want(t, "ok", a.token(t)) // whose key is fetched
+		a.want(t, "invalid", old)
+	})
+}
+
 // The keys are fetched as often as the limits say, however many tokens come.
 func TestKeysFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -195,6 +221,7 @@ func TestKeysFetchedOnce(t *testing.T) {
 		a := newAlone(t, nil)
 		defer a.Close()
 		token := a.token(t)
+		a.wire.set(slow)
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() { a.want(t, "ok", token) })
@@ -231,6 +258,12 @@ func TestIssuerDown(t *testing.T) {
 				a.want(t, "ok", token)
 
 				a.wire.set(away)
+				time.Sleep(31 * time.Second)
+				began := time.Now()
+				a.want(t, "ok", a.token(t)) // while the keys are looked at
+				if waited := time.Since(began); waited > 0 {
+					t.Errorf("a good token waited %v for keys that are half a minute old", waited)
+				}
 				time.Sleep(time.Hour)
 				a.want(t, "ok", token) // which waits once
 				for range 600 {
@@ -261,6 +294,7 @@ func TestKeysThatAreNone(t *testing.T) {
 		"no keys":             `{"keys":[]}`,
 		"a secret":            `{"keys":[{"kty":"oct","k":"c2VjcmV0","kid":"key-1"}]}`,
 		"a key for secrets":   `{"keys":[{"kty":"EC","crv":"P-256","use":"enc","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}`,
+		"a huge key":          `{"keys":[{"kty":"RSA","n":"` + strings.Repeat("_", 2800) + `","e":"AQAB"}]}`,
 		"a small key":         `{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}`,
 		"no point":            `{"keys":[{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}]}`,
 		"a number for a key":  `{"keys":[1,null,"x"]}`,

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
@@ -168,6 +169,8 @@ func TestVerifier(t *testing.T) {
 				return &ambit.Principal{Subject: "bob", Unscoped: true, Claims: map[string]any{"cnf": map[string]any{"jkt": "x"}}}, nil
 			case "tenant":
 				return &ambit.Principal{Subject: "bob", Tenant: "acme"}, nil
+			case "expired":
+				return &ambit.Principal{Subject: "bob", Unscoped: true, Expires: time.Now().Add(-time.Second)}, nil
 			case "stranger":
 				return &ambit.Principal{Subject: "bob", Authority: "stdio"}, nil
 			case "unnamed":
@@ -183,7 +186,7 @@ func TestVerifier(t *testing.T) {
 		}
 	}})
 	for token, want := range map[string]int{
-		"good": 200, "narrow": 403, "bound": 401, "tenant": 401, "stranger": 401, "unnamed": 401,
+		"good": 200, "narrow": 403, "bound": 401, "tenant": 401, "expired": 401, "stranger": 401, "unnamed": 401,
 		"error": 401, "panic": 401, "later": 503, "nothing": 401,
 	} {
 		got := w.tool(t, "whoami", token, func(r *http.Request) { r.Header.Set("Dpop", "proof"); r.Header.Set("Cookie", "a=b") })
