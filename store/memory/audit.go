@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,11 +74,19 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) (page []audit.Entry,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.entries {
-		e := &s.entries[i]
-		if q.Newest {
-			e = &s.entries[len(s.entries)-1-i]
+	entries := slices.Clone(s.entries)
+	if q.Writer != "" { // a chain goes by its own numbers
+		entries = slices.DeleteFunc(entries, func(e numbered) bool { return e.Tenant != q.Tenant || e.Writer != q.Writer })
+		for i := range entries {
+			entries[i].number = int64(entries[i].Seq)
 		}
+		slices.SortFunc(entries, func(a, b numbered) int { return cmp.Compare(a.Seq, b.Seq) })
+	}
+	if q.Newest {
+		slices.Reverse(entries)
+	}
+	for i := range entries {
+		e := &entries[i]
 		if after > 0 && (q.Newest && e.number >= after || !q.Newest && e.number <= after) || !asked(&e.Entry, &q) {
 			continue
 		}

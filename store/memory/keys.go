@@ -125,6 +125,7 @@ func expire(r *apikey.Record, at time.Time) {
 }
 
 func cloneKey(r apikey.Record) apikey.Record {
-	r.Permissions, r.Roles, r.Scopes = slices.Clone(r.Permissions), slices.Clone(r.Roles), slices.Clone(r.Scopes)
+	r.Permissions, r.Roles = slices.Clone(r.Permissions), slices.Clone(r.Roles)
+	r.Scopes, r.Behind = slices.Clone(r.Scopes), slices.Clone(r.Behind)
 	return r
 }

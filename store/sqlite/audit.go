@@ -69,14 +69,19 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) (page []audit.Entry,
 	}
 	where := condition{"tenant = ?", []any{q.Tenant}}
 	order := "number"
+	if q.Writer != "" {
+		order = "seq"
+		where.and("writer = ? AND seq >= ?", q.Writer, int64(q.FromSeq))
+	}
 	switch {
 	case q.Newest && after > 0:
-		where.and("number < ?", after)
+		where.and(order+" < ?", after)
 	case after > 0:
-		where.and("number > ?", after)
+		where.and(order+" > ?", after)
 	}
+	by := order
 	if q.Newest {
-		order = "number DESC"
+		by += " DESC"
 	}
 	if !q.Since.IsZero() {
 		where.and("time >= ?", encode.Time(q.Since))
@@ -92,7 +97,7 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) (page []audit.Entry,
 		}
 	}
 	err = s.read(ctx, func(ctx context.Context, u *unit) error {
-		rows, err := u.query(ctx, "SELECT "+entryColumns+" FROM {}entry WHERE "+where.text+" ORDER BY "+order+" LIMIT ?", append(where.args, limit+1)...)
+		rows, err := u.query(ctx, "SELECT "+entryColumns+" FROM {}entry WHERE "+where.text+" ORDER BY "+by+" LIMIT ?", append(where.args, limit+1)...)
 		if err != nil {
 			return err
 		}
@@ -107,7 +112,9 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) (page []audit.Entry,
 			if err != nil {
 				return err
 			}
-			page, last = append(page, e), number
+			if page, last = append(page, e), number; q.Writer != "" {
+				last = int64(e.Seq)
+			}
 		}
 		return rows.Err()
 	})

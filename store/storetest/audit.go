@@ -81,6 +81,27 @@ func auditTests() []test {
 				t.Errorf("entries after the cursor (-want +got):\n%s", diff)
 			}
 		}},
+		{"a chain goes by its numbers, all entries by when they came", func(t *testing.T, b bench) {
+			all := b.chain("w", 4)
+			for _, i := range []int{2, 0, 3, 1} {
+				b.append(t, all[i], b.entry("v", uint64(i+1)))
+			}
+			if diff := cmp.Diff(all, b.entries(t, audit.Query{Tenant: b.tenant, Writer: "w", Limit: 1})); diff != "" {
+				t.Errorf("the chain (-want +got):\n%s", diff)
+			}
+			backward := slices.Clone(all[1:])
+			slices.Reverse(backward)
+			if diff := cmp.Diff(backward, b.entries(t, audit.Query{Tenant: b.tenant, Writer: "w", FromSeq: 2, Newest: true, Limit: 2})); diff != "" {
+				t.Errorf("the chain backward, without its first (-want +got):\n%s", diff)
+			}
+			var came []uint64
+			for _, e := range b.entries(t, audit.Query{Tenant: b.tenant, Limit: 3}) {
+				came = append(came, e.Seq)
+			}
+			if diff := cmp.Diff([]uint64{3, 3, 1, 1, 4, 4, 2, 2}, came); diff != "" {
+				t.Errorf("as they came (-want +got):\n%s", diff)
+			}
+		}},
 		{"a place in a chain is taken once", func(t *testing.T, b bench) {
 			first := b.chain("w", 2)
 			b.append(t, first...)
@@ -173,6 +194,9 @@ func narrowed(t *testing.T, b bench) {
 		"since":            {audit.Query{Since: entries[6].Time}, entries[6:]},
 		"until":            {audit.Query{Until: entries[2].Time}, entries[:2]},
 		"between":          {audit.Query{Since: entries[1].Time, Until: entries[3].Time}, entries[1:3]},
+		"one chain":        {audit.Query{Writer: "w"}, entries},
+		"its end":          {audit.Query{Writer: "w", FromSeq: 6}, entries[5:]},
+		"another chain":    {audit.Query{Writer: "v"}, nil},
 		"several together": {audit.Query{Kind: "call", Run: "another", Since: entries[0].Time}, entries[4:5]},
 		"nothing":          {audit.Query{Kind: "decision", Run: "another"}, nil},
 	} {

@@ -24,10 +24,10 @@ func keyTests() []test {
 		{"a record comes back as it was added, by name and by hash", func(t *testing.T, b bench) {
 			full := apikey.Record{
 				Name: "billing é", Hash: apikey.Hash("full"), Subject: "billing", Kind: "service", Tenant: "acme", Client: "cron",
-				Permissions: []string{"a", "b"}, Roles: []string{"r"}, Scopes: []string{"s"}, Created: at(0), Expires: at(1), Revoked: at(2),
+				Permissions: []string{"a", "b"}, Roles: []string{"r"}, Scopes: []string{"s"}, Behind: []string{"4:acme/5:login/ann"}, Created: at(0), Expires: at(1), Revoked: at(2),
 			}
 			empty := key("empty lists")
-			empty.Permissions, empty.Roles, empty.Scopes = []string{}, []string{}, []string{}
+			empty.Permissions, empty.Roles, empty.Scopes, empty.Behind = []string{}, []string{}, []string{}, []string{}
 			for _, want := range []apikey.Record{full, empty, key("plain")} {
 				if err := b.Keys.Add(t.Context(), want); err != nil {
 					t.Fatalf("Add: %v", err)

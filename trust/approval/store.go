@@ -117,6 +117,7 @@ type Filter struct {
 // [*ambit.Error] of CodeRateLimited with the time to wait.
 type Caps struct {
 	// Requester and Tenant are how many one requester and one tenant may have.
+	// Zero: any number.
 	Requester, Tenant int
 }
 
@@ -139,7 +140,10 @@ type Store interface {
 	// its level is Confirm, or where the proposal has a Key that is not the
 	// record's. While the record is pending and nobody has decided, what the
 	// proposal says of Input, Preview and Version replaces the record's, and at
-	// the level Confirm its time begins anew. Created reports that it was made.
+	// the level Confirm its time begins anew. A pending record of a lower Level than
+	// the proposal's takes over its Level, Quorum, permission and times, and its time
+	// begins anew; an approved one expires and gives way. Created reports that it was
+	// made; the entry is added only then.
 	Propose(ctx context.Context, id string, p ambit.Proposal, caps Caps, e *audit.Entry) (r Record, created bool, err error)
 	// Consent makes a record of the kind consent, which answers for nothing.
 	Consent(ctx context.Context, id string, p ambit.Proposal, d Decision, e *audit.Entry) error
@@ -159,7 +163,8 @@ type Store interface {
 	// Reconsider takes back decisions of a record that is pending or approved, by
 	// their deciders, and gives it another preview; it is pending then, and
 	// returned. The time to decide begins anew where it was approved. Changed is
-	// false where it is in neither state or its time is over, and nothing is done.
+	// false where it is in neither state or its time is over, and where there is
+	// nothing to take back and the preview is the same; nothing is done then.
 	Reconsider(ctx context.Context, tenant, id string, c Change, e *audit.Entry) (r Record, changed bool, err error)
 	// Forget removes records that have been closed for longer than keep, which
 	// is never less than it takes for their outcomes to be repeated, and returns

@@ -85,8 +85,9 @@ type Store interface {
 	// transaction. Where the claim has neither key nor approval it only adds the
 	// entry.
 	FinishWith(ctx context.Context, c ambit.Claim, ending ambit.Ending, e Entry) error
-	// Entries returns a page of entries, oldest first unless the query says
-	// otherwise, and the cursor of the next page, empty at the end.
+	// Entries returns a page of entries, in the order in which the store took them
+	// or, of one chain, of their numbers, and backward where the query says so; and
+	// the cursor of the next page, empty at the end.
 	Entries(ctx context.Context, q Query) (page []Entry, next string, err error)
 	// Chains returns the last entry of every chain of a tenant.
 	Chains(ctx context.Context, tenant string) ([]Entry, error)
