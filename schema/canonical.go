@@ -104,7 +104,8 @@ func (c *canonicalizer) array(n *node, at *path, data []byte) {
 
 func (c *canonicalizer) object(n *node, at *path, data []byte) {
 	type member struct{ key, value []byte }
-	var all []member
+	var room [16]member // enough for most, without an allocation
+	all := room[:0]
 	for members := strictjson.Members(data, strictjson.MaxDepth); members.Next(); {
 		all = append(all, member{members.Key(), members.Value()})
 	}
@@ -117,12 +118,16 @@ func (c *canonicalizer) object(n *node, at *path, data []byte) {
 		}
 		c.buf = append(strictjson.AppendString(c.buf, m.key), ':')
 		var rules *node
-		here.name, here.secret = string(m.key), at.secret
+		here.name, here.secret = "", at.secret
 		if n != nil && n.obj != nil {
 			rules = n.obj.extra
 			if f := n.obj.find(m.key); f >= 0 {
-				rules, here.secret = n.obj.fields[f].node, at.secret || n.obj.fields[f].secret
+				field := &n.obj.fields[f]
+				rules, here.name, here.secret = field.node, field.name(), at.secret || field.secret
 			}
+		}
+		if here.name == "" {
+			here.name = string(m.key)
 		}
 		c.value(rules, &here, m.value)
 	}

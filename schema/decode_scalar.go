@@ -23,7 +23,7 @@ func (s *scanner) string(n *node, at *path, dst reflect.Value) bool {
 		s.scratch = strictjson.AppendUnquoted(s.scratch[:0], text)
 		text = s.scratch
 	}
-	if n.str != nil {
+	if n.str != nil && !n.str.kept(len(text)) {
 		checkString(&s.report, n.str, at, text)
 	}
 	if n.enum != nil {

@@ -112,7 +112,7 @@ func (w *writer) string(n *node, at *path, s string) {
 		w.add(at, "utf8", "is not valid UTF-8", nil)
 		return
 	}
-	if n.str != nil {
+	if n.str != nil && !n.str.kept(len(s)) {
 		checkString(&w.report, n.str, at, s)
 	}
 	if n.enum != nil {

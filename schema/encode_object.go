@@ -28,7 +28,12 @@ func (w *writer) object(n *node, at *path, v reflect.Value) {
 			w.text(string(f.node.enum.text[1 : len(f.node.enum.text)-1]))
 			continue
 		}
-		value := f.in(v)
+		value := v
+		if f.place >= 0 { // what in does, without a call for each field
+			value = v.Field(int(f.place))
+		} else {
+			value = f.deepIn(v)
+		}
 		if f.omit != 0 && f.omits(value) {
 			if f.required {
 				w.add(&here, "required", missingMessage, f.node.allowedValues())

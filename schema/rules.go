@@ -156,10 +156,15 @@ func (r *report) checkNumber(rules *numberRules, at *path, d *decimal, literal [
 	}
 }
 
+// kept reports whether the size of a string in bytes is enough to tell that it keeps the rules:
+// a character has one to four bytes.
+func (r *stringRules) kept(size int) bool {
+	return r.pattern == nil && r.format == formatNone && size >= 4*r.min && (r.max < 0 || size <= r.max)
+}
+
 // checkString reports a string that breaks a rule of its length, pattern or format.
 func checkString[S ~string | ~[]byte](r *report, rules *stringRules, at *path, s S) {
-	// A character has one to four bytes, so the count is needed only in between.
-	if rules.min > 0 && (len(s) < rules.min || len(s) < 4*rules.min && characters(s) < rules.min) {
+	if rules.min > 0 && len(s) < 4*rules.min && characters(s) < rules.min {
 		r.addEcho(at, "minLength", "must have at least "+plural(rules.min, "character"), strconv.Itoa(characters(s)), nil)
 	}
 	if rules.max >= 0 && len(s) > rules.max && characters(s) > rules.max {
