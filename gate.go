@@ -37,7 +37,7 @@ func (a *App) gate(call *Call, in *invocation) (again bool, failure *Error) {
 	if concern == "" && (decision == DecisionAllow || granted) {
 		return granted, nil
 	}
-	if concern != "" && a.approves() { // a monitor's doubt takes a person
+	if concern != "" && a.approves() && run.prompter == nil { // a monitor's doubt takes a person's word about this very call
 		need = max(need, Human)
 	}
 	switch {
@@ -60,7 +60,7 @@ func (a *App) canApprove(call *Call, need Approval) bool {
 	case !a.approves():
 		return false
 	case need == Confirm:
-		return call.parent == nil && via&(Assistant|Sandbox|Schedule) == 0
+		return call.parent == nil && via&(Assistant|Sandbox|Schedule) == 0 && (via&(HTTP|WebMCP|MCP) != 0 || !call.run.who().Anonymous())
 	}
 	return !via.Has(WebMCP)
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/ambittest"
+	"github.com/ambit-dev/ambit/store/memory"
+	"github.com/ambit-dev/ambit/trust/approval"
 )
 
 // newDoer is an application with one capability of an effect, which is exposed
@@ -228,7 +230,15 @@ func TestScripts(t *testing.T) {
 
 func TestGateTableOfAnApplication(t *testing.T) {
 	t.Parallel()
-	app := newApp(ambit.Options{Modes: map[ambit.Surface]ambit.Mode{ambit.HTTP: ambit.ModeDefault}})
+	approvals, err := approval.New(memory.New(), approval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := ambit.ParseKeyRing(ambit.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := newApp(ambit.Options{Modes: map[ambit.Surface]ambit.Mode{ambit.HTTP: ambit.ModeDefault}, Approver: approvals, Keys: keys})
 	for approval := ambit.Confirm; approval <= ambit.FourEyes; approval++ {
 		app.Add(ambit.Define(ambit.Spec{
 			Name: "ask." + strings.ReplaceAll(approval.String(), "-", "_"), Description: "Ask first.", Effect: ambit.Read, Permission: ambit.Public, Approval: approval,

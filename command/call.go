@@ -13,7 +13,10 @@ import (
 	"github.com/ambit-dev/ambit"
 )
 
-const keyFlag = "idempotency-key"
+const (
+	keyFlag          = "idempotency-key"
+	confirmationFlag = "confirmation"
+)
 
 func (p Program) callCommand() *cobra.Command {
 	var o callOptions
@@ -35,6 +38,9 @@ func (p Program) callCommand() *cobra.Command {
 			if o.key == "" && c.Flags().Changed(keyFlag) {
 				return misused(c, fmt.Errorf("the key of --%s is empty", keyFlag))
 			}
+			if o.confirmation == "" && c.Flags().Changed(confirmationFlag) {
+				return misused(c, fmt.Errorf("the token of --%s is empty", confirmationFlag))
+			}
 			return o.call(c, args[0], app, options)
 		}),
 	}
@@ -43,6 +49,7 @@ func (p Program) callCommand() *cobra.Command {
 	c.Flags().StringVar(&o.input, "input", "", "`INPUT`, the same as the second argument")
 	c.Flags().StringVar(&o.reason, "reason", "", "why the call is made, in a `LINE` for the record")
 	c.Flags().StringVar(&o.key, keyFlag, "", "a `KEY` of this call: repeated with it, the call gets its answer and does not run again")
+	c.Flags().StringVar(&o.confirmation, confirmationFlag, "", "confirm the very same call, by the `TOKEN` that was given out for it")
 	c.Flags().StringVar(&o.mode, "mode", "", "ask or block more than is configured: `MODE` plan, default, guarded or auto")
 	c.Flags().BoolVar(&o.yes, "yes", false, "answer yes where the caller's own word is enough")
 	c.Flags().DurationVar(&o.timeout, "timeout", 0, "give up after this `DURATION`, such as 10s (default: the capability's own limit)")
@@ -51,9 +58,10 @@ func (p Program) callCommand() *cobra.Command {
 
 // callOptions are what the command line says of one call.
 type callOptions struct {
-	as, input, reason, mode, key string
-	yes                          bool
-	timeout                      time.Duration
+	as, input, reason, mode, key, confirmation string
+
+	yes     bool
+	timeout time.Duration
 }
 
 // call makes the call and writes what came of it.
@@ -78,7 +86,7 @@ func (o callOptions) call(c *cobra.Command, name string, app *ambit.App, options
 	}
 	status := newStatusLine(c.ErrOrStderr())
 	run := ambit.RunOptions{Principal: principal, Surface: ambit.CommandLine, Prompter: prompterOf(c, status, o.input == "-", o.yes)}
-	request := ambit.Request{Name: name, Input: input, Reason: o.reason, IdempotencyKey: o.key}
+	request := ambit.Request{Name: name, Input: input, Reason: o.reason, IdempotencyKey: o.key, Confirmation: o.confirmation}
 	if status != nil {
 		run.Log, request.Progress = status.log, status.progress
 	}

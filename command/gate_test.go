@@ -3,6 +3,8 @@ package command_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -14,6 +16,8 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/command"
+	"github.com/ambit-dev/ambit/store/memory"
+	"github.com/ambit-dev/ambit/trust/approval"
 )
 
 // terminal is one on which somebody types what was written down, and that shows
@@ -32,6 +36,12 @@ func (device) Mode() fs.FileMode { return fs.ModeDevice | fs.ModeCharDevice }
 // and one that makes two equal calls.
 func newGated(ran *int, o ambit.Options) *ambit.App {
 	o.Name, o.Logger = "gated", slog.New(slog.DiscardHandler)
+	approvals, err := approval.New(memory.New(), approval.Options{Logger: o.Logger})
+	keys, keyErr := ambit.ParseKeyRing(ambit.NewKey())
+	if err != nil || keyErr != nil {
+		panic(errors.Join(err, keyErr))
+	}
+	o.Approver, o.Keys = approvals, keys
 	app := ambit.New(o)
 	mail := ambit.NewContract[greetInput, greetOutput](ambit.Spec{
 		Name: "mail", Title: "Send a mail", Description: "Send one mail.", Effect: ambit.External, Permission: ambit.Public,
@@ -206,5 +216,43 @@ func golden(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got, rewrite with -update):\n%s", path, diff)
+	}
+}
+
+// A program without a terminal prepares a call, shows what it would do, and
+// confirms it.
+func TestT18_ConfirmedOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	app := newGated(&ran, ambit.Options{})
+	ada := &ambit.Principal{Authority: "test", Subject: "ada", Unscoped: true}
+	program := command.Program{Name: "gated", Open: func(context.Context) (*ambit.App, command.Options, error) {
+		return app, command.Options{Principals: command.Named(map[string]*ambit.Principal{"ada": ada})}, nil
+	}}
+	call := func(args ...string) (code ambit.Code, e ambit.Error) {
+		got := run(t.Context(), program, append([]string{"call", "--as", "ada"}, args...)...)
+		if got.Code == 0 {
+			return "", e
+		}
+		if err := json.Unmarshal([]byte(got.Stderr), &e); err != nil {
+			t.Fatalf("%v: %+v", err, got)
+		}
+		return e.Code, e
+	}
+	code, prepared := call("do.destructive")
+	if code != ambit.CodeConfirmationRequired || prepared.Approval == nil || !strings.Contains(prepared.Hint, "--confirmation") {
+		t.Fatalf("want confirmation_required with a token, got %+v", prepared)
+	}
+	if code, _ := call("do.external.confirm", "--confirmation", prepared.Approval.Token); code != ambit.CodeConfirmationInvalid || ran != 0 {
+		t.Errorf("another call: want confirmation_invalid, got %q", code)
+	}
+	if code, _ := call("do.destructive", "--confirmation", prepared.Approval.Token); code != "" || ran != 1 {
+		t.Errorf("want it run once, got %q and %d", code, ran)
+	}
+	if code, waiting := call("do.write.human"); code != ambit.CodeApprovalPending || waiting.Approval == nil || waiting.Approval.ID == "" {
+		t.Errorf("a person's decision: want approval_pending with an id, got %+v", waiting)
+	}
+	if got := run(t.Context(), program, "call", "do.destructive", "--confirmation", ""); got.Code != 2 || !strings.Contains(got.Stderr, "the token of --confirmation is empty") {
+		t.Errorf("an empty token: want exit code 2, got %+v", got)
 	}
 }
