@@ -161,8 +161,10 @@ func (c *Call) Progress(done, total float64, message string) {
 
 // end cancels the call's context and silences it.
 func (c *Call) end() {
-	c.mu.Lock()
-	c.ended = true
-	c.mu.Unlock()
+	if c.progress != nil { // or else nobody asks
+		c.mu.Lock()
+		c.ended = true
+		c.mu.Unlock()
+	}
 	c.ctx.close()
 }
