@@ -69,9 +69,15 @@ func (in *invocation) recorded() []byte {
 	s := in.entry.contract.in
 	text := in.text
 	if text == nil {
+		plain := in.Input // and not what the handler has left of the value
+		switch {
+		case in.typed:
+			plain = in.frame.canonical(s)
+		case len(plain) == 0:
+			plain = emptyInput
+		}
 		var faults []Fault
-		plain := in.frame.canonical(s)
-		if text, faults = s.AppendCanonical(nil, plain, 0); len(faults) > 0 { // a number that the form would change
+		if text, faults = s.AppendCanonical(make([]byte, 0, len(plain)+64), plain, 0); len(faults) > 0 { // a number that the form would change
 			text = plain
 		}
 	}

@@ -191,9 +191,12 @@ func (f *typedFrame[In, Out]) rules(ctx context.Context) []Fault {
 
 // canonical cannot fail: the input has been checked.
 func (f *typedFrame[In, Out]) canonical(in *schema.Schema) []byte {
-	text, _ := in.Append(nil, reflect.ValueOf(&f.in).Elem())
+	text, _ := in.Append(make([]byte, 0, usualInput), reflect.ValueOf(&f.in).Elem())
 	return text
 }
+
+// usualInput is how many bytes most inputs have at most.
+const usualInput = 256
 
 func (f *typedFrame[In, Out]) status() string {
 	if f.binding.Capability.status == nil {

@@ -71,7 +71,7 @@ func (a *App) repair(call *Call, in *invocation, data []byte, faults []Fault) ([
 	if len(frame.decode(in.entry.contract.in, repaired, a.options.MaxDepth)) > 0 {
 		return data, faults
 	}
-	in.frame, call.repaired = frame, int32(len(pointers))
+	in.frame, in.Input, call.repaired = frame, repaired, int32(len(pointers))
 	return repaired, nil
 }
 
