@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,8 +35,12 @@ func newHost(t *testing.T) (host *ambittest.Host, editor, reader *ambit.Principa
 			t.Error(err)
 		}
 	})
-	known := callers("test")
-	return ambittest.New(t, newApp(s)), known["editor"], known["reader"]
+	return ambittest.New(t, newApp(s, ambit.Options{})), caller("editor"), caller("reader")
+}
+
+// caller is somebody with a role.
+func caller(role string) *ambit.Principal {
+	return &ambit.Principal{Authority: "test", Subject: role, Unscoped: true, Permissions: permissions(role)}
 }
 
 // TestCapabilities calls every capability on every way in, as editor and as
@@ -188,8 +191,8 @@ func TestImportProgressReachesTheCaller(t *testing.T) {
 func TestPublished(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	keysFile := filepath.Join(folder, "keys.json")
-	app, options, err := open(t.Context(), filepath.Join(folder, "notes.db"), keysFile, io.Discard)
+	var notices bytes.Buffer
+	app, options, err := open(t.Context(), flags{database: filepath.Join(folder, "notes.db")}, &notices)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,14 +201,7 @@ func TestPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(keysFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var keys map[string]string
-	if err := json.Unmarshal(data, &keys); err != nil {
-		t.Fatal(err)
-	}
+	keys := shownKeys(notices.String())
 	ask := func(request *http.Request) []byte {
 		request.Host = "localhost"
 		request.Header.Set("Authorization", "Bearer "+keys["editor"])

@@ -5,6 +5,7 @@
 //	go run ./examples/notes mcp --as editor     speaks MCP over standard input and output
 //	go run ./examples/notes list --as reader    lists what a caller may do
 //	go run ./examples/notes call notes.search '{"query":"roadmap"}' --as reader
+//	go run ./examples/notes key list            lists the API keys
 //
 // The first run makes the file, some notes in it, and a key for each of two
 // callers: the editor, who may do everything, and the reader, who may read.
@@ -16,10 +17,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/command"
@@ -33,84 +32,98 @@ import (
 
 func main() { program(os.Stderr).Main() }
 
+// flags are what the command line says.
+type flags struct {
+	database, keys              string
+	publicURL, issuer, audience string
+	agents                      string
+}
+
 // program returns the command line. It tells the developer what the first run
 // has made through notices.
 func program(notices io.Writer) command.Program {
-	flags := flag.NewFlagSet("notes", flag.ContinueOnError)
-	database := flags.String("db", "", "`FILE` of the notes (default ambit-notes/notes.db in the user's cache folder)")
-	keys := flags.String("keys", "", "`FILE` of the development keys (default keys.json beside the notes)")
+	var f flags
+	set := flag.NewFlagSet("notes", flag.ContinueOnError)
+	set.StringVar(&f.database, "db", "", "`FILE` of the notes (default ambit-notes/notes.db in the user's cache folder)")
+	set.StringVar(&f.keys, "keys", "", "`FILE` of the API keys (default api-keys.json beside the notes)")
+	set.StringVar(&f.publicURL, "public-url", "", "`URL` at which callers reach the notes (default: the one that they use; for access tokens http://127.0.0.1:8080)")
+	set.StringVar(&f.issuer, "oauth-issuer", "", "`URL` of an authorization server: take its access tokens, too")
+	set.StringVar(&f.audience, "oauth-audience", "", "`AUDIENCE` that access tokens are for (default: the URL of the API or of MCP)")
+	set.StringVar(&f.agents, "agents", "", "`FILE` of agents: take calls that one of them has signed, and no others")
 	return command.Program{
 		Name:  "notes",
-		Flags: flags,
+		Flags: set,
 		Open: func(ctx context.Context) (*ambit.App, command.Options, error) {
-			return open(ctx, *database, *keys, notices)
+			return open(ctx, f, notices)
 		},
 	}
 }
 
 // open opens the notes and the keys and builds the application on them.
-func open(ctx context.Context, database, keys string, notices io.Writer) (*ambit.App, command.Options, error) {
-	fail := func(err error) (*ambit.App, command.Options, error) { return nil, command.Options{}, err }
-
-	if database == "" {
+func open(ctx context.Context, f flags, notices io.Writer) (_ *ambit.App, options command.Options, err error) {
+	var opened closers
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, opened.close())
+		}
+	}()
+	if f.database == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return fail(fmt.Errorf("there is no cache folder, say with --db where the notes are: %w", err))
+			return nil, options, fmt.Errorf("there is no cache folder, say with --db where the notes are: %w", err)
 		}
-		database = filepath.Join(cache, "ambit-notes", "notes.db")
+		f.database = filepath.Join(cache, "ambit-notes", "notes.db")
 	}
-	if keys == "" {
-		keys = filepath.Join(filepath.Dir(database), "keys.json")
+	if f.keys == "" {
+		f.keys = filepath.Join(filepath.Dir(f.database), "api-keys.json")
 	}
-	authenticator, made, err := apikey.Development(keys, callers(apikey.Authority))
+	s, err := store.Open(ctx, f.database)
 	if err != nil {
-		return fail(err)
+		return nil, options, err
 	}
-	s, err := store.Open(ctx, database)
+	opened.add(s.Close)
+	keys, err := apikey.OpenFile(f.keys)
 	if err != nil {
-		return fail(err)
+		return nil, options, err
 	}
-	if err := announce(notices, keys, made); err != nil {
-		return fail(errors.Join(err, s.Close()))
+	if err := firstKeys(ctx, keys, notices); err != nil {
+		return nil, options, err
 	}
-	return newApp(s), command.Options{
-		Serve:      serve.Options{Trust: trust.Options{Authenticators: []trust.Authenticator{authenticator}}},
-		Principals: command.Named(callers("stdio")),
-		Close:      s.Close,
+	holders := apikey.FromStore(keys)
+	who := trust.Options{Authenticators: []trust.Authenticator{holders}, PublicURL: f.publicURL}
+	o := ambit.Options{Resolve: holders.Resolve}
+	if f.issuer != "" {
+		tokens, err := newTokens(f)
+		if err != nil {
+			return nil, options, err
+		}
+		opened.add(func() error { tokens.Close(); return nil })
+		who.Authenticators = append(who.Authenticators, tokens)
+	}
+	if f.agents != "" {
+		agents, err := newAgents(f)
+		if err != nil {
+			return nil, options, err
+		}
+		opened.add(agents.Close)
+		who.Agents, o.AgentPolicy = agents, ambit.RequireAgentRequest
+	}
+	return newApp(s, o), command.Options{
+		Serve:      serve.Options{Trust: who},
+		Principals: holders.Principal,
+		Keys:       keys,
+		Close:      opened.close,
 	}, nil
 }
 
-// callers are the two who may call, as the authority knows them.
-func callers(authority string) map[string]*ambit.Principal {
-	return map[string]*ambit.Principal{
-		"editor": {Authority: authority, Subject: "editor", Unscoped: true, Permissions: []string{"notes:read", "notes:write", "notes:purge"}},
-		"reader": {Authority: authority, Subject: "reader", Unscoped: true, Permissions: []string{"notes:read"}},
-	}
-}
-
-// announce shows keys that were just made, which happens once.
-func announce(w io.Writer, file string, made map[string]string) error {
-	if len(made) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("New keys, kept in %s:\n", file)
-	for _, name := range slices.Sorted(maps.Keys(made)) {
-		text += fmt.Sprintf("  %-8s %s\n", name, made[name])
-	}
-	_, err := io.WriteString(w, text)
-	return err
-}
-
 // newApp joins the contracts to the store.
-func newApp(s *store.Store) *ambit.App {
-	app := ambit.New(ambit.Options{
-		Name:    "notes",
-		Title:   "Notes",
-		Version: "1.0.0",
-		Instructions: "A notebook. Find notes with notes_search, read one with notes_get. " +
-			"To change one, give the version that you have read.",
-		Ledger: idempotency.NewMemory(idempotency.Options{}),
-	})
+func newApp(s *store.Store, o ambit.Options) *ambit.App {
+	o.Name, o.Title, o.Version = "notes", "Notes", "1.0.0"
+	o.Instructions = "A notebook. Find notes with notes_search, read one with notes_get. " +
+		"To change one, give the version that you have read."
+	o.ImpliedScopes = scopes()
+	o.Ledger = idempotency.NewMemory(idempotency.Options{})
+	app := ambit.New(o)
 	app.Add(
 		notes.Search.Bind(s.Search),
 		notes.Get.Bind(s.Get),

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -21,27 +19,31 @@ func inProcess(t *testing.T, args ...string) (code int, stdout, notices, stderr 
 func TestFirstRunMakesKeysAndShowsThemOnce(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "new")
-	database, keysFile := filepath.Join(folder, "notes.db"), filepath.Join(folder, "keys.json")
-	arguments := []string{"call", "notes.get", `{"id":28}`, "--as", "reader", "--db", database}
+	arguments := []string{"call", "notes.get", `{"id":28}`, "--as", "reader", "--db", filepath.Join(folder, "notes.db")}
 
 	code, stdout, notices, stderr := inProcess(t, arguments...)
 	if code != 0 || !strings.Contains(stdout, "Guest wifi") || stderr != "" {
 		t.Fatalf("want the note on the guest wifi, got code %d, %s%s", code, stdout, stderr)
 	}
-	data, err := os.ReadFile(keysFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var keys map[string]string
-	if err := json.Unmarshal(data, &keys); err != nil {
-		t.Fatal(err)
-	}
-	want := "New keys, kept in " + keysFile + ":\n  editor   " + keys["editor"] + "\n  reader   " + keys["reader"] + "\n"
+	keys := shownKeys(notices)
+	want := "New keys, shown this one time:\n  editor   " + keys["editor"] + "\n  reader   " + keys["reader"] + "\n"
 	if len(keys) != 2 || want != notices {
 		t.Errorf("want two keys and the notice\n%s, got %d keys and\n%s", want, len(keys), notices)
 	}
-	if info, err := os.Stat(keysFile); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("want a file for its owner only, got %v, %v", info.Mode(), err)
+	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for name, key := range keys {
+			if bytes.Contains(data, []byte(key)) {
+				t.Errorf("want no key kept, but %s holds the %s's", path, name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 
 	if _, _, notices, _ := inProcess(t, arguments...); notices != "" {
@@ -52,7 +54,7 @@ func TestFirstRunMakesKeysAndShowsThemOnce(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	files := []string{"--db", filepath.Join(folder, "notes.db"), "--keys", filepath.Join(folder, "other", "keys.json")}
+	files := []string{"--db", filepath.Join(folder, "notes.db"), "--keys", filepath.Join(folder, "keys.json")}
 	tests := []struct {
 		name           string
 		args           []string
@@ -91,7 +93,7 @@ func TestDefaultFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"notes.db", "keys.json"} {
+	for _, name := range []string{"notes.db", "api-keys.json"} {
 		if _, err := os.Stat(filepath.Join(found, "ambit-notes", name)); err != nil {
 			t.Error(err)
 		}

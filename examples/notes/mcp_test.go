@@ -37,8 +37,7 @@ func TestStdio(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.as, func(t *testing.T) {
 			// Closing the session ends the process, after the test's context.
-			command := exec.Command(built(t), "mcp", "--as", tt.as,
-				"--db", filepath.Join(folder, "notes.db"), "--keys", filepath.Join(folder, "keys.json"))
+			command := exec.Command(built(t), "mcp", "--as", tt.as, "--db", filepath.Join(folder, "notes.db"))
 			command.Stderr = t.Output()
 			session := connect(t, &mcp.CommandTransport{Command: command}, nil)
 			if diff := cmp.Diff(tt.tools, toolNames(t, session)); diff != "" {

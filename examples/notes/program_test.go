@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -37,46 +37,52 @@ func runTests(m *testing.M) int {
 	return code
 }
 
-// buildOnce builds the program of this folder.
-var buildOnce = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(buildFolder, "notes.exe") // the suffix that Windows needs hurts nobody else
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+// buildOnce builds the programs of this folder and of the issuer beside it.
+var buildOnce = sync.OnceValue(func() error {
+	if out, err := exec.Command("go", "build", "-o", buildFolder+"/", ".", "../issuer").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the programs: %w\n%s", err, out)
 	}
-	return path, nil
+	return nil
 })
 
-// built returns the path of the built program.
-func built(t *testing.T) string {
+// built returns the path of the built notes program.
+func built(t *testing.T) string { return builtAs(t, "notes") }
+
+// builtAs returns the path of a built program.
+func builtAs(t *testing.T, name string) string {
 	t.Helper()
-	path, err := buildOnce()
-	if err != nil {
+	if err := buildOnce(); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(buildFolder, name)
 }
 
 // serving is one process that serves.
 type serving struct {
 	addr   string
-	keys   map[string]string // name to key, from the file of keys
+	keys   map[string]string // name to key, as far as the process has shown them
 	output *output
 }
 
 // serveNotes starts the notes program on a free port, with its files in folder.
-func serveNotes(t *testing.T, folder string) *serving {
+func serveNotes(t *testing.T, folder string, args ...string) *serving {
 	t.Helper()
-	keys := filepath.Join(folder, "keys.json")
-	s := listen(t, exec.CommandContext(t.Context(), built(t), "--addr", "127.0.0.1:0",
-		"--db", filepath.Join(folder, "notes.db"), "--keys", keys))
-	data, err := os.ReadFile(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &s.keys); err != nil {
-		t.Fatal(err)
-	}
+	args = append([]string{"--addr", "127.0.0.1:0", "--db", filepath.Join(folder, "notes.db")}, args...)
+	s := listen(t, exec.CommandContext(t.Context(), built(t), args...))
+	s.keys = shownKeys(s.output.String())
 	return s
+}
+
+// shownKeys finds the keys that a first run has shown, by name.
+func shownKeys(notices string) map[string]string {
+	keys := map[string]string{}
+	for _, match := range regexp.MustCompile(`(?m)^  (\w+) +(ambit_\w+)$`).FindAllStringSubmatch(notices, -1) {
+		keys[match[1]] = match[2]
+	}
+	return keys
 }
 
 // listen starts a program that serves and waits until it says where. The end of

@@ -35,14 +35,13 @@ func blocks(t *testing.T) map[string]string {
 	return byName
 }
 
-// TestReadme does what the README tells its reader to try, against the program
-// that its first block starts, and holds that the answers are those it shows.
+// TestReadme does what the README tells its reader to try first, against the
+// program that its first block starts, and holds that the answers are those it
+// shows.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	text := blocks(t)
-	if diff := cmp.Diff("go run ./examples/notes\n", text["serve"]); diff != "" {
-		t.Errorf("the block that starts the program (-want +got):\n%s", diff)
-	}
+	starts(t, "serve", "go run ./examples/notes")
 	files := t.TempDir()
 	server := serveNotes(t, files)
 	environment := append(os.Environ(), "ADDR="+server.addr, "KEY="+server.keys["editor"])
@@ -84,10 +83,19 @@ func TestReadme(t *testing.T) {
 			t.Fatalf("want a call through go run, got %q", line)
 		}
 		// The input is wrong on purpose: the answer is the error, and exit code 2.
-		got := shell(t, `"$NOTES" `+arguments+` --db "$FILES/notes.db" --keys "$FILES/keys.json" 2>&1 || test $? = 2`, root,
+		got := shell(t, `"$NOTES" `+arguments+` --db "$FILES/notes.db" 2>&1 || test $? = 2`, root,
 			append(environment, "NOTES="+built(t), "FILES="+files))
 		compare(t, "call-answer", got)
 	})
+}
+
+// starts holds that the block of that name is the command which starts a program;
+// the test starts it in its own way.
+func starts(t *testing.T, name, command string) {
+	t.Helper()
+	if diff := cmp.Diff(command+"\n", blocks(t)[name]); diff != "" {
+		t.Errorf("the block %s of README.md (-want +got):\n%s", name, diff)
+	}
 }
 
 // compare holds that a command wrote what the README shows in the block of that

@@ -126,7 +126,12 @@ func TestReadme(t *testing.T) {
 	}
 	want := []string{
 		"sh serve", "sh curl", "json curl-answer", "sh inspector", "json inspector-answer", "go client", "text client-answer",
-		"sh call", "json call-answer", "go hello",
+		"sh call", "json call-answer",
+		"sh keys", "text keys-answer",
+		"sh issuer", "sh serve-oauth", "sh no-token", "text no-token-answer", "sh metadata", "json metadata-answer", "sh token",
+		"sh with-token", "json with-token-answer", "sh narrow-token", "text narrow-token-answer", "sh wider-token", "json wider-token-answer",
+		"sh agent-key", "sh serve-agents", "sh unsigned", "json unsigned-answer", "sh signed", "json signed-answer",
+		"go hello",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("marked blocks (-want +got):\n%s", diff)

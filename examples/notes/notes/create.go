@@ -16,6 +16,7 @@ var Create = ambit.NewContract[CreateInput, Note](ambit.Spec{
 	Description: "Write a new note. Returns it with its number and its version, which notes.update needs.",
 	Effect:      ambit.Write,
 	Permission:  "notes:write",
+	Scopes:      []string{"notes:write"},
 	Expose:      ambit.HTTP | ambit.MCP,
 	Examples: []ambit.Example{
 		{Title: "A filed note", Input: `{"title":"Standup, Friday","body":"All green.","tags":["meeting"]}`},

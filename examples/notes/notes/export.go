@@ -23,6 +23,7 @@ var Export = ambit.NewContract[ExportInput, ExportOutput](ambit.Spec{
 	Description: "Write notes as one Markdown text that notes.import reads back. A large notebook comes in parts.",
 	Effect:      ambit.Read,
 	Permission:  "notes:read",
+	Scopes:      []string{"notes:read"},
 	Expose:      ambit.HTTP | ambit.MCP,
 	Untrusted:   true,
 	Examples: []ambit.Example{

@@ -21,6 +21,7 @@ var Get = ambit.NewContract[GetInput, GetOutput](ambit.Spec{
 	Description: "Read one note in full by its number. A number without a note is answered with found: false.",
 	Effect:      ambit.Read,
 	Permission:  "notes:read",
+	Scopes:      []string{"notes:read"},
 	Expose:      ambit.HTTP | ambit.MCP,
 	Untrusted:   true,
 })

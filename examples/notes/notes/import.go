@@ -23,6 +23,7 @@ var Import = ambit.NewContract[ImportInput, ImportOutput](ambit.Spec{
 	Description: "Write many notes from one Markdown or plain text. All are written or none is; the answer lists their numbers.",
 	Effect:      ambit.Write,
 	Permission:  "notes:write",
+	Scopes:      []string{"notes:write"},
 	Expose:      ambit.HTTP | ambit.MCP,
 	Examples: []ambit.Example{
 		{Title: "Two notes", Input: `{"text":"# Pelican\nTags: birds\n\nA large bill.\n\n# Heron\n"}`},

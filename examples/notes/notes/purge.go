@@ -26,6 +26,7 @@ var Purge = ambit.NewContract[PurgeInput, PurgeOutput](ambit.Spec{
 	Description: "Delete all notes with a tag, such as trash, for good. This cannot be taken back.",
 	Effect:      ambit.Destructive,
 	Permission:  "notes:purge",
+	Scopes:      []string{"notes:write"},
 	Expose:      ambit.HTTP,
 	Idempotent:  true,
 	Examples: []ambit.Example{

@@ -31,6 +31,7 @@ var Search = ambit.NewContract[SearchInput, SearchOutput](ambit.Spec{
 	Description: "Find notes whose title or body contains every word of the query. Words are matched whole.",
 	Effect:      ambit.Read,
 	Permission:  "notes:read",
+	Scopes:      []string{"notes:read"},
 	Expose:      ambit.HTTP | ambit.MCP,
 	Untrusted:   true,
 	Examples: []ambit.Example{

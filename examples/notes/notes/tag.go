@@ -43,6 +43,7 @@ var Tag = ambit.NewContract[TagInput, TagOutput](ambit.Spec{
 	Description: "Add tags to a note and remove tags from it. Tags that are already there, or already gone, are left as they are.",
 	Effect:      ambit.Write,
 	Permission:  "notes:write",
+	Scopes:      []string{"notes:write"},
 	Expose:      ambit.HTTP | ambit.MCP,
 	Idempotent:  true,
 	Examples: []ambit.Example{

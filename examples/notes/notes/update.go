@@ -32,6 +32,7 @@ var Update = ambit.NewContract[UpdateInput, Note](ambit.Spec{
 	Description: "Change the title or the text of a note. Refused with conflict when the note has been changed since the version given: read it again, then decide.",
 	Effect:      ambit.Write,
 	Permission:  "notes:write",
+	Scopes:      []string{"notes:write"},
 	Expose:      ambit.HTTP | ambit.MCP,
 	Idempotent:  true,
 	Examples: []ambit.Example{
