@@ -200,9 +200,9 @@ type inputs struct {
 	seen []string
 }
 
-func (i *inputs) FinishInput(ctx context.Context, e ambit.Event, input func() []byte) {
+func (i *inputs) FinishInput(ctx context.Context, e ambit.Event, input ambit.CallInput) {
 	i.records.Finish(ctx, e)
-	i.seen = append(i.seen, string(input()))
+	i.seen = append(i.seen, string(input.AppendCanonical(nil)))
 }
 
 // What executes, reaches out or destroys is on record before it runs, with its

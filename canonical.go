@@ -59,27 +59,3 @@ func (a *App) canonical(call *Call, in *invocation, data []byte) ([]Fault, *Erro
 	call.once, in.text = o, text
 	return in.frame.decode(e.contract.in, text, a.options.MaxDepth), nil
 }
-
-// recorded is the input in canonical form with its secrets replaced, nil where
-// it was never found valid.
-func (in *invocation) recorded() []byte {
-	if !in.checked {
-		return nil
-	}
-	s := in.entry.contract.in
-	text := in.text
-	if text == nil {
-		plain := in.Input // and not what the handler has left of the value
-		switch {
-		case in.typed:
-			plain = in.frame.canonical(s)
-		case len(plain) == 0:
-			plain = emptyInput
-		}
-		var faults []Fault
-		if text, faults = s.AppendCanonical(make([]byte, 0, len(plain)+64), plain, 0); len(faults) > 0 { // a number that the form would change
-			text = plain
-		}
-	}
-	return s.Redact(nil, text)
-}

@@ -54,8 +54,7 @@ func (a *App) finish(ctx context.Context, in *invocation, event Event) {
 	for _, o := range a.observers {
 		a.observe(ctx, func(ctx context.Context) context.Context {
 			if wants, ok := o.(InputObserver); ok {
-				own := *in // so that calls without such an observer keep theirs on the stack
-				wants.FinishInput(ctx, event, own.recorded)
+				wants.FinishInput(ctx, event, in.observed())
 			} else {
 				o.Finish(ctx, event)
 			}

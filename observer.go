@@ -33,11 +33,8 @@ type Observer interface {
 // record. FinishInput takes the place of Finish.
 type InputObserver interface {
 	Observer
-	// FinishInput is told how the call ended. Input returns the call's input in
-	// canonical form with secret values replaced, nil where it was never found
-	// valid; the bytes are the observer's. It must not be called after FinishInput
-	// has returned. What it costs is paid by who calls it.
-	FinishInput(ctx context.Context, e Event, input func() []byte)
+	// FinishInput is told how the call ended, and with what input it was made.
+	FinishInput(ctx context.Context, e Event, input CallInput)
 }
 
 // Event describes one call. It holds no input and no output.

@@ -150,7 +150,7 @@ func (a *App) claim(call *Call, in *invocation) *Error {
 	if a.records(call.Effect()) {
 		event := call.event(in.began)
 		event.Trace, event.Proposal, event.Key = in.Trace.bounded(), o.claim.Approval.ID, o.claim.Key
-		o.claim.Intent = &Intent{Event: event, Input: in.recorded()}
+		o.claim.Intent = &Intent{Event: event, Input: in.observed().AppendCanonical(nil)}
 	}
 	if !o.repeatable() && o.claim.Intent == nil {
 		return nil

@@ -40,7 +40,9 @@ func bank(log *audit.Log, logger *slog.Logger, handle func(context.Context, payI
 	return app
 }
 
-func receipt(_ context.Context, in payInput) (payOutput, error) { return payOutput{"for " + in.To}, nil }
+func receipt(_ context.Context, in payInput) (payOutput, error) {
+	return payOutput{"for " + in.To}, nil
+}
 
 // invoke makes one call as robot.
 func invoke(ctx context.Context, app *ambit.App, request ambit.Request) error {
@@ -93,6 +95,44 @@ func TestT22_CallsThroughTheApplication(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	verified(t, log, "acme")
+}
+
+// The input of a read is recorded as that of any other call is, however it came
+// and whatever size it has.
+func TestT22_InputsOfReads(t *testing.T) {
+	t.Parallel()
+	store := memoryStore()
+	log := newLog(t, store, func(o *audit.Options) { o.MaxInput = 30 << 10 })
+	app := bank(log, nil, receipt)
+	contract := ambit.NewContract[payInput, payOutput](specOf("pay.typed", ambit.Read))
+	app.Add(contract.Bind(receipt))
+	digests := map[string]string{}
+	for _, size := range []int{1, 20 << 10, 40 << 10} {
+		to := strings.Repeat("x", size)
+		input := fmt.Appendf(nil, `{ "to":%q, "amount":1, "code":"0000" }`, to)
+		for _, effect := range []ambit.Effect{ambit.Read, ambit.Execute} {
+			if err := invoke(t.Context(), app, ambit.Request{Name: "pay." + effect.String(), Input: input}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: robot})
+		if _, err := contract.Call(ctx, payInput{To: to, Amount: 1, Code: "0000"}); err != nil {
+			t.Fatal(err)
+		}
+		run.End()
+		flush(t, log)
+		want := fmt.Sprintf(`{"amount":1,"code":"(secret)","to":%q}`, to)
+		list := bodies(t, store, "acme")
+		for _, r := range list[len(list)-4:] {
+			if omitted := size > 30<<10; r.InputOmitted != omitted || !omitted && string(r.Input) != want {
+				t.Errorf("%s of %d bytes: omitted %t, input %.80s", r.Capability, size, r.InputOmitted, r.Input)
+			}
+			if first := digests[to]; r.Digest == "" || first != "" && r.Digest != first {
+				t.Errorf("%s of %d bytes: the digest is %q and not %q", r.Capability, size, r.Digest, first)
+			}
+			digests[to] = r.Digest
+		}
+	}
 }
 
 // An intent is there before its handler starts.

@@ -174,7 +174,7 @@ func call(ctx context.Context, log *audit.Log, e ambit.Event, key ambit.Digest, 
 		return log.Finish(ctx, claim, ambit.Ending{Failed: e.Code != "", Event: &e})
 	}()
 	if wants, ok := observer.(ambit.InputObserver); ok {
-		wants.FinishInput(ctx, e, func() []byte { return []byte(input) })
+		wants.FinishInput(ctx, e, ambit.CallInput{})
 	}
 	return err
 }

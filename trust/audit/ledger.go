@@ -47,7 +47,7 @@ func (l *Log) Claim(ctx context.Context, c ambit.Claim) (ambit.Record, error) {
 	e := &c.Intent.Event
 	chain, n := l.chainOf(e.Tenant), l.newLine(KindIntent, e)
 	defer l.recycle(n)
-	n.take(chain, c.Intent.Input, e.RecordInput, l.options.MaxInput)
+	n.take(l, chain, c.Intent.Input)
 	u.mu.Lock()
 	u.slot, u.claimed, u.intent = true, true, e.Effect >= ambit.Execute
 	u.digest, u.input, u.large = append(u.digest, n.digest...), append(u.input, n.input...), n.large

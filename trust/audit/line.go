@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/ambit-dev/ambit"
@@ -17,6 +18,9 @@ type line struct {
 	input  []byte      // the canonical input; empty: it is not recorded
 	large  bool        // it would have been, but for its size
 	must   bool        // has to be written, and holds one of Log.slots
+
+	kept   ambit.CallInput // of which digest and input are still to be made
+	buffer []byte          // the room that kept is in
 }
 
 func (l *Log) newLine(kind string, e *ambit.Event) *line {
@@ -28,27 +32,53 @@ func (l *Log) newLine(kind string, e *ambit.Event) *line {
 
 // recycle gives a line back that nobody looks at any more.
 func (l *Log) recycle(n *line) {
-	*n = line{digest: n.digest[:0], input: n.input[:0]}
-	if cap(n.input) <= maxRoom {
+	*n = line{digest: n.digest[:0], input: n.input[:0], buffer: n.buffer[:0]}
+	if cap(n.input)+cap(n.buffer) <= 2*maxRoom {
 		l.free.Put(n)
 	}
 }
 
-// maxRoom is how many bytes of room a line may keep for the next one.
+// maxRoom is how many bytes of input wait in a line, and how much room for that a
+// line may have for the next one.
 const maxRoom = 16 << 10
 
+// keep takes an input whose digest is made when the line is written, so that the
+// caller does not wait for it. Of a large one it is made at once: what waits must
+// not fill the memory.
+func (n *line) keep(l *Log, c *chain, input ambit.CallInput) {
+	if !input.Valid() {
+		return
+	}
+	if input.Size() <= maxRoom {
+		n.buffer = slices.Grow(n.buffer[:0], input.Size())
+		if n.kept = input.Keep(n.buffer); n.kept.Size() <= maxRoom {
+			return
+		}
+		input, n.kept = n.kept, ambit.CallInput{}
+	}
+	n.take(l, c, input.AppendCanonical(nil))
+}
+
 // take makes digest and, where it is recorded, copy of an input.
-func (n *line) take(c *chain, input []byte, record bool, most int) {
+func (n *line) take(l *Log, c *chain, input []byte) {
 	if input == nil {
 		return
 	}
 	n.digest = c.digest(n.digest[:0], input)
 	switch {
-	case !record:
-	case len(input) > most:
+	case !n.event.RecordInput:
+	case len(input) > l.options.MaxInput:
 		n.large = true
 	default:
 		n.input = append(n.input[:0], input...)
+	}
+}
+
+// settle makes of a kept input what is written of it.
+func (n *line) settle(l *Log, c *chain) {
+	if n.kept.Valid() {
+		n.take(l, c, n.kept.AppendCanonical(nil))
+		n.kept = ambit.CallInput{}
 	}
 }
 

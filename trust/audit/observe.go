@@ -52,12 +52,12 @@ func (l observer) Start(ctx context.Context, e ambit.Event) context.Context {
 
 // Finish is told how a call ended whose input is not known.
 func (l observer) Finish(ctx context.Context, e ambit.Event) {
-	l.FinishInput(ctx, e, func() []byte { return nil })
+	l.FinishInput(ctx, e, ambit.CallInput{})
 }
 
 // FinishInput is told how a call ended. Of a read or a refusal it makes a line if
 // there is room, and counts it otherwise.
-func (l observer) FinishInput(ctx context.Context, e ambit.Event, input func() []byte) {
+func (l observer) FinishInput(ctx context.Context, e ambit.Event, input ambit.CallInput) {
 	if u := l.underWay(ctx); u != nil && l.ended(u, &e) {
 		return
 	}
@@ -70,7 +70,7 @@ func (l observer) FinishInput(ctx context.Context, e ambit.Event, input func() [
 		// The log is not the ledger of this application, or it would have been
 		// asked: there is nothing left but to wait.
 		n := l.newLine(kind, &e)
-		n.take(c, input(), e.RecordInput, l.options.MaxInput)
+		n.keep(l.Log, c, input)
 		l.late(ctx, n)
 		return
 	}
@@ -79,7 +79,7 @@ func (l observer) FinishInput(ctx context.Context, e ambit.Event, input func() [
 		return
 	}
 	n := l.newLine(kind, &e)
-	n.take(c, input(), e.RecordInput, l.options.MaxInput)
+	n.keep(l.Log, c, input)
 	select {
 	case l.lines <- n:
 	default:

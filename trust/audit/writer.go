@@ -126,11 +126,12 @@ func (w *writer) put(ctx context.Context) {
 func (w *writer) append(ctx context.Context, tenant string, lines []*line) error {
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
-	entries := make([]Entry, len(lines))
+	entries, c := make([]Entry, len(lines)), w.chainOf(tenant)
 	for i, n := range lines {
+		n.settle(w.Log, c)
 		entries[i] = n.record().entry()
 	}
-	landed, err := w.extend(ctx, w.chainOf(tenant), entries, func(ctx context.Context, entries []Entry) (bool, error) {
+	landed, err := w.extend(ctx, c, entries, func(ctx context.Context, entries []Entry) (bool, error) {
 		err := w.store.Append(ctx, entries...)
 		return err == nil, err
 	})
