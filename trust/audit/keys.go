@@ -35,7 +35,7 @@ func (k keys) tenant(purpose, tenant string) [][]byte {
 	derived := k.ring.Derive(purpose, k.application, time.Now())
 	for i, key := range derived {
 		code := hmac.New(sha256.New, key)
-		writeText(code, "ambit/audit/tenant/1", tenant)
+		_, _ = code.Write(appendTexts(nil, "ambit/audit/tenant/1", tenant)) // a hash takes everything
 		derived[i] = code.Sum(nil)
 	}
 	return derived
@@ -71,35 +71,37 @@ func (l *Log) PublicKey() ed25519.PublicKey {
 // code returns the authentication code of an entry that follows the one with the
 // code before, appended to dst.
 func code(dst []byte, mac hash.Hash, before []byte, e *Entry) []byte {
+	text := make([]byte, 0, 512+len(e.Body))
+	text = appendBytes(appendTexts(text, "ambit/audit/entry/1"), before)
+	text = binary.BigEndian.AppendUint64(appendTexts(text, e.Tenant, e.Writer), e.Seq)
+	text = appendTime(text, e.Time)
+	text = appendTexts(text, e.Kind, e.Principal, e.Capability, e.Call, e.Run, e.Proposal)
+	text = appendBytes(text, e.Body)
 	mac.Reset()
-	writeText(mac, "ambit/audit/entry/1", string(before), e.Tenant, e.Writer)
-	writeNumber(mac, e.Seq)
-	writeNumber(mac, uint64(e.Time.UnixMicro()))
-	writeText(mac, e.Kind, e.Principal, e.Capability, e.Call, e.Run, e.Proposal, string(e.Body))
+	_, _ = mac.Write(text)
 	return mac.Sum(dst)
 }
 
 // signedText returns what is signed of the head of a chain. Tag says what for.
 func signedText(tag, tenant, writer string, seq uint64, mac []byte, at time.Time) []byte {
-	sum := sha256.New()
-	writeText(sum, tag, tenant, writer)
-	writeNumber(sum, seq)
-	writeText(sum, string(mac))
-	writeNumber(sum, uint64(at.UnixMicro()))
-	return sum.Sum(nil)
+	text := binary.BigEndian.AppendUint64(appendTexts(nil, tag, tenant, writer), seq)
+	return appendTime(appendBytes(text, mac), at)
 }
 
-// writeText writes texts with their lengths in front, so that no two lists of
-// texts are the same bytes. A hash takes everything.
-func writeText(h hash.Hash, texts ...string) {
+// appendTexts appends texts with their lengths in front, so that no two lists of
+// texts are the same bytes.
+func appendTexts(dst []byte, texts ...string) []byte {
 	for _, text := range texts {
-		writeNumber(h, uint64(len(text)))
-		_, _ = h.Write([]byte(text))
+		dst = append(binary.BigEndian.AppendUint64(dst, uint64(len(text))), text...)
 	}
+	return dst
 }
 
-func writeNumber(h hash.Hash, n uint64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], n)
-	_, _ = h.Write(b[:])
+func appendBytes(dst, text []byte) []byte {
+	return append(binary.BigEndian.AppendUint64(dst, uint64(len(text))), text...)
+}
+
+// appendTime appends a time to the microsecond, which is as much as stores keep.
+func appendTime(dst []byte, at time.Time) []byte {
+	return binary.BigEndian.AppendUint64(dst, uint64(at.UnixMicro()))
 }

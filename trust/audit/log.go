@@ -78,8 +78,11 @@ func (o Options) withDefaults() (Options, error) {
 		name  string
 		value int64
 	}{
-		{"CheckpointEvery", int64(o.CheckpointEvery)}, {"Queue", int64(o.Queue)}, {"Wait", int64(o.Wait)},
-		{"MaxInput", int64(o.MaxInput)}, {"CloseWithin", int64(o.CloseWithin)},
+		{"CheckpointEvery", int64(o.CheckpointEvery)},
+		{"Queue", int64(o.Queue)},
+		{"Wait", int64(o.Wait)},
+		{"MaxInput", int64(o.MaxInput)},
+		{"CloseWithin", int64(o.CloseWithin)},
 	} {
 		if bound.value < 0 {
 			return o, fmt.Errorf("audit: Options.%s is negative: leave it zero for the default", bound.name)
