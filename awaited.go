@@ -14,6 +14,9 @@ type Awaited struct {
 	// Level is whose word it takes, State how far it has come.
 	Level Approval
 	State ProposalState
+	// Operation is [Binding.Operation] of the call. It is not on the wire. Zero:
+	// the call that waits is one within it.
+	Operation Digest
 	// Token confirms this very call when it is repeated with it, until Expires.
 	// Only CodeConfirmationRequired has it.
 	Token   string

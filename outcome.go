@@ -79,9 +79,11 @@ func (a *App) handlerError(call *Call, err error) *Error {
 // not told which one it is. A handler that passes it on vouches that it can be
 // called again, as long as no call within it has had an effect.
 func passOn(call *Call, e *Error, err error) *Error {
+	awaited := *e.Approval
+	awaited.Operation = Digest{}
 	failure := &Error{
 		Code: e.Code, Message: "A part of this call waits for a person's decision.", Hint: "Repeat the very same call later.",
-		RetryAfter: e.RetryAfter, Approval: e.Approval, asker: e.asker, cause: err,
+		RetryAfter: e.RetryAfter, Approval: &awaited, asker: e.asker, cause: err,
 	}
 	if e.Code == CodeApprovalDenied {
 		failure.Message, failure.Hint = "A person has denied a part of this call.", e.Hint

@@ -45,6 +45,9 @@ func (a *App) approve(call *Call, in *invocation, need Approval) *Error {
 		return failure
 	}
 	o := call.once
+	if in.Repeats != (Digest{}) && in.Repeats != o.operation {
+		return confirmationInvalid("unknown or for another call")
+	}
 	shown, unshown := a.previewAtWork(call, in)
 	o.claim.Approval = ApprovalClaim{Level: need, Preview: shown.digest}
 	o.approved = Approved{Level: need, Version: shown.version}
@@ -157,7 +160,7 @@ func (r *Run) requester() *Principal {
 // nil where the call may go on, or its outcome is to be repeated.
 func (c *Call) stand(s Standing) *Error {
 	o := c.once
-	awaited := &Awaited{ID: s.ID, Level: s.Level, State: s.State}
+	awaited := &Awaited{ID: s.ID, Level: s.Level, State: s.State, Operation: o.operation}
 	switch s.State {
 	case ProposalApproved:
 		return nil
@@ -221,7 +224,7 @@ func (a *App) confirmationRequired(call *Call, within time.Duration, shown shown
 		Code: CodeConfirmationRequired, Message: "This call has to be confirmed, and has not run.",
 		Hint: "Look at what it would do; to do it, repeat the very same call with approval.token " + howToConfirm(call.run.surface) + ".",
 		Approval: &Awaited{
-			ID: c.id, Level: Confirm, State: ProposalPending, Token: c.seal(a.seals.confirmations, o.operation), Expires: c.expires, Preview: shown.text,
+			ID: c.id, Level: Confirm, State: ProposalPending, Operation: o.operation, Token: c.seal(a.seals.confirmations, o.operation), Expires: c.expires, Preview: shown.text,
 		},
 	}
 }

@@ -31,6 +31,10 @@ type Request struct {
 	// [Awaited.Token] gave out when it was prepared. It counts where the call
 	// has to be confirmed. Empty: none.
 	Confirmation string
+	// Repeats is [Awaited.Operation] of an earlier answer that the call says it
+	// repeats: where it has to be confirmed or approved and is another one, it is
+	// refused. It allows nothing. Zero: it says nothing of the kind.
+	Repeats Digest
 	// Trace is the trace context that the request carries, for observers. A
 	// half of more than 512 bytes is dropped. Zero: none.
 	Trace Trace

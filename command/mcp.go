@@ -19,7 +19,7 @@ func (p Program) mcpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			server, err := mcp.New(app, mcp.Options{Trust: options.Serve.Trust})
+			server, err := mcp.New(app, mcp.Options{Trust: options.Serve.Trust, ElicitURLs: options.Serve.ElicitURLs, SessionsOnly: true})
 			if err != nil {
 				return err
 			}

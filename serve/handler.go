@@ -31,7 +31,7 @@ func Handler(app *ambit.App, o Options) (http.Handler, error) {
 		if err := checkPath(app, path, o.prefix()); err != nil {
 			return nil, err
 		}
-		endpoint, err := mcp.New(app, mcp.Options{Trust: o.Trust, MinProtocol: o.MinProtocol})
+		endpoint, err := mcp.New(app, mcp.Options{Trust: o.Trust, MinProtocol: o.MinProtocol, ElicitURLs: o.ElicitURLs})
 		if err != nil {
 			return nil, err
 		}

@@ -27,6 +27,9 @@ type Options struct {
 	// MinProtocol is the oldest revision of MCP that is served, as in
 	// "2025-06-18". Empty: every revision that package surface/mcp knows.
 	MinProtocol string
+	// ElicitURLs has MCP clients that can show a person where to decide about a
+	// call that waits for that, see [mcp.Options].
+	ElicitURLs bool
 	// Wrap puts handlers and middleware of the application's own around the
 	// surfaces. What it answers itself passes none of Trust's checks; values
 	// that it adds to a request's context reach capabilities. Nil: nothing.

@@ -41,6 +41,9 @@ func New(app *ambit.App, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := trust.CheckRequesters(app, ambit.HTTP, o.Trust); err != nil {
+		return nil, err
+	}
 	a := &api{app: app, guard: guard, prefix: o.Prefix}
 	if a.prefix == "" {
 		a.prefix = DefaultPrefix

@@ -84,6 +84,9 @@ func (x *exchange) request(at route) (request ambit.Request, refused *ambit.Erro
 	if request.Reason, refused = x.single("Ambit-Reason"); refused != nil {
 		return request, refused
 	}
+	if request.Confirmation, refused = x.single("Ambit-Confirmation"); refused != nil {
+		return request, refused
+	}
 	if request.IdempotencyKey, refused = x.single("Idempotency-Key"); refused != nil {
 		return request, refused
 	}

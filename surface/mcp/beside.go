@@ -21,9 +21,7 @@ func (x *exchange) addBeside(request *ambit.Request, m *meta) (refused *ambit.Er
 	if request.IdempotencyKey == "" && (m.idempotencyKey.set || len(x.header[headerIdempotencyKey]) > 0) {
 		return ambit.Errorf(ambit.CodeInvalidInput, "The idempotency key is empty.").WithHint("Send one, such as a random UUID, or leave it out.")
 	}
-	// No call can use a confirmation yet; one that contradicts itself is
-	// refused already.
-	if _, refused = x.agreed(headerConfirmation, keyConfirmation, m.confirmation); refused != nil {
+	if request.Confirmation, refused = x.agreed(headerConfirmation, keyConfirmation, m.confirmation); refused != nil {
 		return refused
 	}
 	mode, refused := x.agreed(headerMode, "", word{})

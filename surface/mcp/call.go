@@ -36,6 +36,13 @@ func (x *exchange) callTool(m *message) *rpcError {
 	if refused := x.addBeside(&request, &p.meta); refused != nil {
 		return x.fault(m, refused)
 	}
+	if x.revision.modern() {
+		s, ok := x.openState(p, request.Name)
+		if !ok {
+			return x.fault(m, errState())
+		}
+		request.Repeats = s.operation
+	}
 	if x.listener != nil && p.meta.progressToken != nil {
 		request.Progress = x.progress(p.meta.progressToken)
 	}
@@ -104,6 +111,9 @@ func (x *exchange) failed(ctx context.Context, run *ambit.Run, m *message, name 
 			e = toolNamed(e, name)
 			return &rpcError{number: numberInvalidParams, message: e.Message, data: x.errorObject(e)}
 		}
+	}
+	if x.asksPerson(m, e) {
+		return x.askPerson(m, name, e)
 	}
 	return x.fault(m, e)
 }

@@ -27,6 +27,10 @@ type post struct {
 // the Streamable HTTP transport without sessions: POST carries messages, there
 // is no stream to GET, and nothing that DELETE could end.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.sessionsOnly {
+		http.NotFound(w, r)
+		return
+	}
 	p := &post{Server: s, w: w, r: withoutCookies(r), id: trust.RequestID(r)}
 	var refused *ambit.Error
 	if p.identity, refused = s.guard.Admit(p.r); refused != nil {

@@ -22,6 +22,7 @@ type params struct {
 	level     word // logging/setLevel
 	arguments []byte
 	requestID []byte // notifications/cancelled
+	state     word   // tools/call, from 2026-07-28 on
 	meta      meta
 }
 
@@ -148,6 +149,8 @@ func (p *params) read(r *reader) (s paramsState) {
 			p.arguments = r.value()
 		case "requestId":
 			p.requestID = r.value()
+		case "requestState":
+			p.state = r.word()
 		case "_meta":
 			s.repeated = p.meta.read(r) || s.repeated
 		default:

@@ -32,7 +32,8 @@ const (
 type meta struct {
 	progressToken []byte // JSON text; nil: no progress is wanted
 	version       word
-	capabilities  bool // the client's capabilities are there
+	capabilities  bool   // the client's capabilities are there
+	client        []byte // these, as JSON text
 	logLevel      word
 
 	reason, idempotencyKey, confirmation word
@@ -80,6 +81,7 @@ func (m *meta) member(r *reader, name []byte) {
 		}
 	case keyClientCapabilities:
 		value := r.value()
+		m.client = value
 		if m.capabilities = len(value) > 0 && value[0] == '{'; !m.capabilities {
 			m.wrong = keyClientCapabilities + " must be an object."
 		}

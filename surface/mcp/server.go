@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -21,6 +22,16 @@ type Options struct {
 	// MinProtocol is the oldest revision that is served, as in "2025-06-18".
 	// Empty: "2025-03-26", the oldest that there is.
 	MinProtocol string
+	// ElicitURLs answers a call that waits for a person's decision with the
+	// address at which it is taken, for the client to show: from 2026-07-28 on,
+	// where the request declares that the client can, and where the approver knows
+	// the address. It needs the application's Keys. False: such calls are answered
+	// as every other client's are, approval_pending with the address in it.
+	ElicitURLs bool
+	// SessionsOnly says that the server is for [Server.NewSession] and
+	// [Server.ServeStdio] alone, whose callers are known without authenticators:
+	// over HTTP it answers every request with 404.
+	SessionsOnly bool
 }
 
 // Server answers MCP for an application: it is an [http.Handler] for the one
@@ -31,6 +42,9 @@ type Server struct {
 	app   *ambit.App
 	guard *trust.Guard
 	least revision
+
+	states       *ambit.Sealer // nil: no client is asked to show an address
+	sessionsOnly bool
 
 	tools  map[string]*tool // by tool name
 	modern *ambit.Catalog   // tool definitions from 2026-07-28 on
@@ -50,10 +64,20 @@ func New(app *ambit.App, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{app: app, guard: guard, least: revision20250326, tools: map[string]*tool{}, large: make(chan []byte, maxLargeKept)}
+	if !o.SessionsOnly {
+		if err := trust.CheckRequesters(app, ambit.MCP, o.Trust); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{sessionsOnly: o.SessionsOnly, app: app, guard: guard, least: revision20250326, tools: map[string]*tool{}, large: make(chan []byte, maxLargeKept)}
 	if o.MinProtocol != "" {
 		if s.least = revisionOf(o.MinProtocol); s.least == 0 {
 			return nil, fmt.Errorf("mcp: Options.MinProtocol is %q: give a revision that is served, as in %q", o.MinProtocol, newest)
+		}
+	}
+	if o.ElicitURLs {
+		if s.states = app.Sealer("state"); s.states == nil {
+			return nil, errors.New("mcp: Options.ElicitURLs needs ambit.Options.Keys, which seal what the client is to send back")
 		}
 	}
 	if err := s.define(); err != nil {
