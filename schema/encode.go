@@ -4,7 +4,6 @@ import (
 	"math"
 	"reflect"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/ambit-dev/ambit/internal/strictjson"
 )
@@ -108,7 +107,7 @@ func (w *writer) nothing(n *node, at *path) {
 }
 
 func (w *writer) string(n *node, at *path, s string) {
-	if !utf8.ValidString(s) {
+	if !validUTF8(s) {
 		w.add(at, "utf8", "is not valid UTF-8", nil)
 		return
 	}

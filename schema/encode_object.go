@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ambit-dev/ambit/internal/strictjson"
 )
@@ -111,7 +110,7 @@ func (w *writer) mapping(n *node, at *path, v reflect.Value) {
 			w.text(",")
 		}
 		here.name = name
-		if !utf8.ValidString(name) {
+		if !validUTF8(name) {
 			w.add(at, "utf8", "a key is not valid UTF-8", nil)
 		}
 		if w.write {
