@@ -15,7 +15,7 @@ const (
 	serveFloor                // serve, store
 	inspectFloor              // inspect, ambittest, ambitotel
 	commandFloor              // command
-	programFloor              // cmd, examples, bench and the tests against foreign clients
+	programFloor              // cmd, examples, bench and the tests against foreign clients and in a browser
 )
 
 // A place is where a folder stands: its floor, and the room there.
@@ -35,6 +35,9 @@ func placeOf(dir string) (place, bool) {
 	case ".":
 		return place{coreFloor, "the root package"}, true
 	case "trust":
+		if under(dir, "trust/approval/browser") {
+			return place{programFloor, "trust/approval/browser"}, true
+		}
 		if second == "" {
 			return place{trustFloor, "trust"}, true
 		}

@@ -10,3 +10,6 @@ func SetPause(w *Webhook, pause func(context.Context, time.Duration) error) { w.
 
 // Markup is how the page writes JSON text.
 func Markup(text []byte) string { return string(markup(text)) }
+
+// NameOf is what the page calls the principal of a key.
+func NameOf(key string) string { return nameOf(key) }

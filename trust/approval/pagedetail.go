@@ -19,7 +19,7 @@ import (
 type detailPage struct {
 	frame
 	ID, State           string
-	Effect              string
+	Effect, Description string
 	FourEyes, Unknown   bool
 	Obstacle, Objection *shownError
 	Facts               []fact
@@ -92,6 +92,7 @@ func (p *Page) detailOf(v *View, person *ambit.Principal) *detailPage {
 	}
 	if v.Review != nil {
 		text := indented(v.Review.Input)
+		d.Description = visible.Text(v.Review.Description)
 		d.Input, d.InputSize = markup(text), sizeOf(v.Review.Input)
 		if !closed(r.State) {
 			d.Status, d.Preview = visible.Text(v.Review.Status), previewOf(v.Review.Preview)
@@ -107,7 +108,7 @@ func (p *Page) detailOf(v *View, person *ambit.Principal) *detailPage {
 		d.Acts = append(d.Acts, actOf(verdict))
 	}
 	slices.Reverse(d.Acts) // what goes ahead stands last, where the thumb is
-	d.ReasonLabel = "Reason, which the requester is told if you say no (optional)"
+	d.ReasonLabel = "Reason (optional, shown to the requester if denied)"
 	if d.Unknown {
 		d.ReasonLabel = "How you found out (optional)"
 	}
@@ -136,10 +137,10 @@ func (p *Page) facts(r *Record) []fact {
 	facts := []fact{
 		{"Capability", visible.Text(r.Proposal.Binding.Capability), ""},
 		{"Requested by", visible.Text(who.Subject), visible.Text(standingOf(who))},
-		{"Came by way of", r.Proposal.Via.String(), ""},
+		{"Came by", r.Proposal.Via.String(), ""},
 		{"Agent", "none verified", ""},
 		{"Asked", moment(r.Created), ""},
-		{"Takes", takes(r), ""},
+		{"Needs", takes(r), ""},
 	}
 	if agent := r.Proposal.Agent; agent.Verified() {
 		facts[3].Value, facts[3].More = visible.Text(agent.URL), "key "+visible.Text(agent.Key)
@@ -166,23 +167,34 @@ func (p *Page) facts(r *Record) []fact {
 // standingOf says what sort of caller a requester is and who stands behind it.
 func standingOf(p *ambit.Principal) string {
 	text := p.Kind.String() + ", vouched for by " + p.Authority
-	if len(p.Behind) > 0 {
-		text += ", on behalf of " + strings.Join(p.Behind, ", ")
+	for i, key := range p.Behind {
+		text += [...]string{", on behalf of ", ", "}[min(i, 1)] + nameOf(key)
 	}
 	return text
 }
 
+// nameOf returns the subject and the authority of a principal's key, or the key
+// where it is none. The tenant is left out: requesters have their own.
+func nameOf(key string) string {
+	digits, rest, _ := strings.Cut(withoutTenant(key), ":")
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 0 || n >= len(rest) || rest[n] != '/' {
+		return key
+	}
+	return rest[n+1:] + " (" + rest[:n] + ")"
+}
+
 // takes says whose word a proposal takes.
 func takes(r *Record) string {
-	text := "the decision of a person"
+	text := "a person who approves"
 	switch {
 	case r.Proposal.Level < ambit.Human:
 		return "its caller's confirmation"
 	case r.Proposal.Quorum > 1:
-		text = strconv.Itoa(r.Proposal.Quorum) + " persons' approval"
+		text = strconv.Itoa(r.Proposal.Quorum) + " persons who approve"
 	}
 	if r.Proposal.Level == ambit.FourEyes {
-		text += ", of others than the requester"
+		text += ", other than the requester"
 	}
 	return text
 }
@@ -259,9 +271,9 @@ func remaining(d time.Duration) string {
 	case d < time.Minute:
 		return "less than a minute left"
 	case d < 2*time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + " min left"
+		return strconv.Itoa(int(d.Round(time.Minute).Minutes())) + " min left"
 	case d < 48*time.Hour:
-		return strconv.Itoa(int(d.Hours())) + " h left"
+		return strconv.Itoa(int(d.Round(time.Hour).Hours())) + " h left"
 	}
 	return strconv.Itoa(int(d.Hours()/24)) + " days left"
 }
