@@ -126,7 +126,7 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 				where.args = append(where.args, int(state))
 			}
 		}
-		listed := strings.NewReplacer("input,", "NULL,", "outcome", "NULL").Replace(columns)
+		listed := strings.NewReplacer("input,", "NULL,", "outcome", "NULL").Replace(encode.Columns)
 		rows, err := u.query(ctx, "SELECT "+listed+", number FROM {}proposal WHERE "+where.text+" ORDER BY number DESC LIMIT ?", append(where.args, limit+1)...)
 		if err != nil {
 			return err
@@ -138,7 +138,7 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 				next = strconv.FormatInt(last, 10)
 				return nil
 			}
-			r, err := scan(rows.Scan, &last)
+			r, err := encode.Row(rows.Scan, &last)
 			if err != nil {
 				return err
 			}

@@ -48,7 +48,7 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 func (u *unit) forget(ctx context.Context, after int64, keep time.Duration) (last int64, removed int, more bool, err error) {
 	now, before := encode.Time(u.now), encode.Time(u.now.Add(-keep))
 	rows, err := u.query(ctx, `
-		SELECT `+columns+`, number FROM {}proposal p
+		SELECT `+encode.Columns+`, number FROM {}proposal p
 		WHERE number > ? AND (kind = 1 OR `+state+` NOT IN (0, 1, 5, 8)) AND created <= ?
 		  AND NOT EXISTS (SELECT 1 FROM {}call WHERE proposal <> '' AND proposal = p.id)
 		ORDER BY number LIMIT ?`, after, now, now, now, before, forgetAtOnce)
@@ -59,7 +59,7 @@ func (u *unit) forget(ctx context.Context, after int64, keep time.Duration) (las
 	var done []string
 	seen := 0
 	for rows.Next() {
-		r, err := scan(rows.Scan, &last)
+		r, err := encode.Row(rows.Scan, &last)
 		if err != nil {
 			return after, 0, false, err
 		}

@@ -56,9 +56,23 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	const tries = 20
 	for try := 1; ; try++ {
-		_, err := provider.Up(ctx)
+		err := update(ctx, provider)
 		if err == nil || try == tries || ctx.Err() != nil {
 			return err
 		}
 	}
+}
+
+// update applies what has not been applied. Where that is nothing, which is the
+// rule, it waits for nobody.
+func update(ctx context.Context, provider *goose.Provider) error {
+	current, newest, err := provider.GetVersions(ctx)
+	switch {
+	case err == nil && current == newest:
+		return nil
+	case err == nil && current > newest:
+		return fmt.Errorf("they have version %d, this program knows versions up to %d: use a newer program", current, newest)
+	}
+	_, err = provider.Up(ctx) // there may be no table of versions yet
+	return err
 }

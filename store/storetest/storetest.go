@@ -73,6 +73,7 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		{"races", func(s Stores) bool { return s.Approvals != nil }, raceTests()},
 		{"properties", func(s Stores) bool { return s.Approvals != nil }, propertyTests()},
 		{"audit", func(s Stores) bool { return s.Audit != nil }, auditTests()},
+		{"audit records", func(s Stores) bool { return s.Audit != nil }, recordTests()},
 		{"claims with entries", func(s Stores) bool { return s.Approvals != nil && s.Audit != nil }, entryTests()},
 		{"API keys", func(s Stores) bool { return s.Keys != nil }, keyTests()},
 		{"nonces", func(s Stores) bool { return s.Nonces != nil }, nonceTests()},

@@ -1,0 +1,79 @@
+package encode
+
+import (
+	"github.com/ambit-dev/ambit/store/internal/lifecycle"
+)
+
+// Columns are those that a row is read from, in the order in which Row reads
+// them.
+const Columns = `id, kind, state, open, operation, proposal, input, decisions,
+	created, decide_by, execute_by, claimed, lapses, finished, closed, attempt, key, outcome`
+
+// Row reads a row of Columns, and others after them.
+func Row(scan func(...any) error, more ...any) (r lifecycle.Row, err error) {
+	var operation, proposal, input, decisions, attempt, key []byte
+	var created, decideBy, executeBy, claimed, lapses, finished, closed int64
+	err = scan(append([]any{
+		&r.ID, &r.Kind, &r.State, &r.Open, &operation, &proposal, &input, &decisions,
+		&created, &decideBy, &executeBy, &claimed, &lapses, &finished, &closed, &attempt, &key, &r.Outcome,
+	}, more...)...)
+	if err != nil {
+		return lifecycle.Row{}, err
+	}
+	if r.Proposal, err = ParseProposal(proposal); err != nil {
+		return lifecycle.Row{}, err
+	}
+	if r.Decisions, err = ParseDecisions(decisions); err != nil {
+		return lifecycle.Row{}, err
+	}
+	r.Operation, r.Proposal.Input = ParseDigest(operation), input
+	r.Attempt, r.Key = ParseAttempt(attempt), ParseDigest(key)
+	r.Created, r.DecideBy, r.ExecuteBy = ParseTime(created), ParseTime(decideBy), ParseTime(executeBy)
+	r.Claimed, r.Lapses = ParseTime(claimed), ParseTime(lapses)
+	r.Finished, r.Closed = ParseTime(finished), ParseTime(closed)
+	return r, nil
+}
+
+// NewColumns are those that a new row has something in, in the order of New.
+const NewColumns = "id, tenant, requester, capability, kind, state, open, operation, proposal, input, decisions, created, decide_by, closed"
+
+// New returns the values of NewColumns.
+func New(r lifecycle.Row) ([]any, error) {
+	proposal, decisions, err := texts(r)
+	if err != nil {
+		return nil, err
+	}
+	b := r.Proposal.Binding
+	return []any{
+		r.ID, b.Tenant, b.Principal, b.Capability, int(r.Kind), int(r.State), r.Open, r.Operation[:], proposal, r.Proposal.Input, decisions,
+		Time(r.Created), Time(r.DecideBy), Time(r.Closed),
+	}, nil
+}
+
+// Changed returns the id of a row and then the values of what can change: state,
+// open, proposal, input, decisions, decide_by, execute_by, claimed, lapses,
+// finished, closed, attempt, key and outcome.
+func Changed(r lifecycle.Row) ([]any, error) {
+	proposal, decisions, err := texts(r)
+	if err != nil {
+		return nil, err
+	}
+	return []any{
+		r.ID, int(r.State), r.Open, proposal, r.Proposal.Input, decisions,
+		Time(r.DecideBy), Time(r.ExecuteBy), Time(r.Claimed), Time(r.Lapses), Time(r.Finished), Time(r.Closed),
+		Attempt(r.Attempt), Digest(r.Key), r.Outcome,
+	}, nil
+}
+
+func texts(r lifecycle.Row) (proposal string, decisions *string, err error) {
+	text, err := Proposal(r.Proposal)
+	if err != nil {
+		return "", nil, err
+	}
+	list, err := Decisions(r.Decisions)
+	if err != nil || list == nil {
+		return string(text), nil, err
+	}
+	words := string(list)
+	return string(text), &words, nil
+}

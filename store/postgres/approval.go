@@ -1,0 +1,215 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/internal/encode"
+	"github.com/ambit-dev/ambit/store/internal/lifecycle"
+	"github.com/ambit-dev/ambit/trust/approval"
+	"github.com/ambit-dev/ambit/trust/audit"
+)
+
+// Propose returns the record that answers for an operation or makes it, see
+// [approval.Store].
+func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps approval.Caps, e *audit.Entry) (record approval.Record, created bool, err error) {
+	var open held
+	var requester, tenant int
+	var next int64
+	operation := p.Binding.Operation()
+	err = s.transact(ctx, func(u *unit) {
+		// The tenant's row is locked first: what is counted then cannot grow.
+		u.queue("INSERT INTO {}tenant (tenant) VALUES ($1) ON CONFLICT (tenant) DO UPDATE SET tenant = excluded.tenant", p.Binding.Tenant)
+		u.row(&open, "operation = $1 AND open", "FOR UPDATE", operation[:])
+		u.queue(`
+			SELECT count(*) FILTER (WHERE requester = $2), count(*), coalesce(min(decide_by), 0)
+			FROM {}proposal WHERE tenant = $3 AND kind = 0 AND state = 0 AND decide_by > {now}`,
+			u.ahead.Load(), p.Binding.Principal, p.Binding.Tenant).QueryRow(func(row pgx.Row) error { return row.Scan(&requester, &tenant, &next) })
+	}, func(u *unit) error {
+		if open.found {
+			stays, changed := open.Ask(p, u.now)
+			if changed {
+				if err := u.update(open.Row); err != nil {
+					return err
+				}
+			}
+			if stays {
+				record, created = open.Record, false
+				return nil
+			}
+			// What gives way is no longer pending: it was not counted, or it had
+			// been executed.
+		}
+		if err := lifecycle.TooMany(caps, requester, tenant, encode.ParseTime(next).Sub(u.now)); err != nil {
+			return err
+		}
+		r := lifecycle.New(id, p, u.now)
+		record, created = r.Record, true
+		u.record(e)
+		return u.insert(r)
+	})
+	if err != nil {
+		return approval.Record{}, false, placeError(err)
+	}
+	return record, created, nil
+}
+
+// Consent makes a record that answers for nothing, see [approval.Store].
+func (s *Store) Consent(ctx context.Context, id string, p ambit.Proposal, d approval.Decision, e *audit.Entry) error {
+	return placeError(s.transact(ctx, func(*unit) {}, func(u *unit) error {
+		u.record(e)
+		return u.insert(lifecycle.Consent(id, p, d, u.now))
+	}))
+}
+
+// Get returns a record, see [approval.Store].
+func (s *Store) Get(ctx context.Context, tenant, id string) (approval.Record, error) {
+	var now time.Time
+	var r held
+	err := s.look(ctx, func(u *unit) {
+		u.row(&r, "id = $1 AND tenant = $2", "", id, tenant)
+		u.readClock(&now)
+	})
+	switch {
+	case err != nil:
+		return approval.Record{}, err
+	case !r.found:
+		return approval.Record{}, approval.ErrNotFound
+	}
+	r.Lapse(now)
+	return r.Record, nil
+}
+
+// state is the state of a row now: what lifecycle.Row.Lapse makes of it.
+const state = `CASE WHEN kind = 1 THEN state
+	WHEN state = 0 AND decide_by <= {now} OR state = 1 AND execute_by <= {now} THEN 4
+	WHEN state = 5 AND lapses <= {now} THEN 8
+	ELSE state END`
+
+// List returns a page of records, newest first, see [approval.Store].
+func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Record, next string, err error) {
+	before, limit, err := lifecycle.Page(f.After, f.Limit, 50, 200)
+	if err != nil {
+		return nil, "", err
+	}
+	where := condition{args: []any{s.ahead.Load()}}
+	where.and("tenant = ?", f.Tenant)
+	if before > 0 {
+		where.and("number < ?", before)
+	}
+	if f.Requester != "" {
+		where.and("requester = ?", f.Requester)
+	}
+	if f.Capability != "" {
+		where.and("capability = ?", f.Capability)
+	}
+	if f.Operation != (ambit.Digest{}) {
+		where.and("operation = ?", f.Operation[:])
+	}
+	if len(f.States) > 0 {
+		states := make([]int16, len(f.States))
+		for i, each := range f.States {
+			states[i] = int16(each)
+		}
+		where.and("("+state+") = ANY (?)", states)
+	}
+	where.args = append(where.args, limit+1)
+	listed := strings.NewReplacer("input,", "NULL::bytea,", "outcome", "NULL::bytea").Replace(encode.Columns)
+	err = s.look(ctx, func(u *unit) {
+		u.queue("SELECT "+listed+", number, {now} FROM {}proposal WHERE "+where.text+" ORDER BY number DESC LIMIT $"+strconv.Itoa(len(where.args)), where.args...).Query(func(rows pgx.Rows) error {
+			defer rows.Close()
+			var number, last, now int64
+			for rows.Next() {
+				if len(page) == limit {
+					next = strconv.FormatInt(last, 10)
+					return nil
+				}
+				r, err := encode.Row(rows.Scan, &number, &now)
+				if err != nil {
+					return err
+				}
+				r.Lapse(encode.ParseTime(now))
+				page, last = append(page, r.Record), number
+			}
+			return rows.Err()
+		})
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return page, next, nil
+}
+
+// condition is a WHERE clause in the making. Question marks are numbered.
+type condition struct {
+	text string
+	args []any
+}
+
+func (c *condition) and(text string, arg any) {
+	c.args = append(c.args, arg)
+	if c.text != "" {
+		c.text += " AND "
+	}
+	c.text += strings.Replace(text, "?", "$"+strconv.Itoa(len(c.args)), 1)
+}
+
+// Decide adds a decision, see [approval.Store].
+func (s *Store) Decide(ctx context.Context, tenant, id string, d approval.Decision, e *audit.Entry) (approval.Record, bool, error) {
+	return s.change(ctx, tenant, id, e, func(r *lifecycle.Row, now time.Time) (bool, bool) { return r.Decide(d, now) })
+}
+
+// Reconsider takes decisions back, see [approval.Store].
+func (s *Store) Reconsider(ctx context.Context, tenant, id string, c approval.Change, e *audit.Entry) (approval.Record, bool, error) {
+	return s.change(ctx, tenant, id, e, func(r *lifecycle.Row, now time.Time) (bool, bool) { return r.Reconsider(c, now) })
+}
+
+// change does something to a record that a person has asked for.
+func (s *Store) change(ctx context.Context, tenant, id string, e *audit.Entry,
+	do func(*lifecycle.Row, time.Time) (changed, lapsed bool),
+) (record approval.Record, changed bool, err error) {
+	var r held
+	err = s.transact(ctx, func(u *unit) {
+		u.row(&r, "id = $1 AND tenant = $2", "FOR UPDATE", id, tenant)
+	}, func(u *unit) error {
+		if !r.found {
+			return approval.ErrNotFound
+		}
+		var lapsed bool
+		changed, lapsed = do(&r.Row, u.now)
+		record = r.Record
+		if changed {
+			u.record(e)
+		}
+		if changed || lapsed {
+			return u.update(r.Row)
+		}
+		return nil
+	})
+	if err != nil {
+		return approval.Record{}, false, placeError(err)
+	}
+	return record, changed, nil
+}
+
+// placeError says in words that an entry's place or a record's name is taken, or
+// that there was no claim to finish.
+func placeError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case violates(err, "entry_place"), fails(err, "23502"):
+		return errors.New("postgres: another audit entry has this place in its chain")
+	case violates(err, "proposal_id"):
+		return errors.New("postgres: another proposal has this id")
+	case fails(err, "22012"):
+		return errNoClaim
+	}
+	return err
+}

@@ -1,0 +1,71 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ambit-dev/ambit/store/internal/encode"
+)
+
+// forgetAtOnce is how many rows one transaction looks at.
+const forgetAtOnce = 200
+
+// Forget removes records that have long been closed, see [approval.Store], and
+// keys, nonces and rates that have expired.
+func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, err error) {
+	for _, expired := range []string{
+		"DELETE FROM {}call WHERE key IN (SELECT key FROM {}call WHERE expires <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)",
+		"DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)",
+		`DELETE FROM {}rate WHERE bucket IN (SELECT bucket FROM {}rate WHERE "full" <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+	} {
+		for {
+			removed, err := s.pool.Exec(ctx, s.text(expired), s.ahead.Load(), forgetAtOnce)
+			if err != nil {
+				return 0, endedOr(ctx, err)
+			}
+			if removed.RowsAffected() < forgetAtOnce {
+				break
+			}
+		}
+	}
+	for after, more := int64(0), true; more; {
+		var rows []held
+		last, removed := after, 0
+		err := s.transact(ctx, func(u *unit) {
+			rows = nil
+			u.queue(`
+				SELECT `+encode.Columns+`, number FROM {}proposal p
+				WHERE number > $2 AND (kind = 1 OR `+state+` NOT IN (0, 1, 5, 8)) AND created <= {now} - $3
+				  AND NOT EXISTS (SELECT 1 FROM {}call WHERE proposal <> '' AND proposal = p.id)
+				ORDER BY number LIMIT $4 FOR UPDATE`, u.ahead.Load(), after, keep.Microseconds(), forgetAtOnce).Query(func(found pgx.Rows) error {
+				defer found.Close()
+				for found.Next() {
+					r, err := encode.Row(found.Scan, &last)
+					if err != nil {
+						return err
+					}
+					rows = append(rows, held{r, true})
+				}
+				return found.Err()
+			})
+		}, func(u *unit) error {
+			var done []string
+			for i := range rows {
+				if rows[i].Forgettable(u.now, keep) {
+					done = append(done, rows[i].ID)
+				}
+			}
+			u.queue("DELETE FROM {}proposal WHERE id = ANY ($1)", done)
+			removed = len(done)
+			return nil
+		})
+		if err != nil {
+			return forgotten, err
+		}
+		forgotten += removed
+		after, more = last, len(rows) == forgetAtOnce
+	}
+	return forgotten, nil
+}

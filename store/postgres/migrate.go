@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
+	"github.com/pressly/goose/v3/lock"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// provider returns what brings the tables to the newest version, one file after
+// the other and never back. Which files have been applied is in a table of its
+// own.
+func (s *Store) provider(db *sql.DB) (*goose.Provider, error) {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var steps []*goose.Migration
+	for _, name := range names {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		version, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimPrefix(name, "migrations/"), ".sql"), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("the name of %s is no number: %w", name, err)
+		}
+		step := s.text(string(text))
+		steps = append(steps, goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, step)
+			return err
+		}}, nil))
+	}
+	table := s.options.Prefix + "version"
+	if s.options.Schema != "" {
+		table = s.options.Schema + "." + table
+	}
+	versions, err := database.NewStore(database.DialectPostgres, table)
+	if err != nil {
+		return nil, err
+	}
+	// Of several instances that start at once, one works and the others wait.
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60))
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider("", db, nil, goose.WithStore(versions), goose.WithGoMigrations(steps...),
+		goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(locker))
+}
+
+// migrate brings the tables up to date.
+func (s *Store) migrate(ctx context.Context) error {
+	if s.options.Schema != "" {
+		if _, err := s.pool.Exec(ctx, s.text("CREATE SCHEMA IF NOT EXISTS "+s.options.Schema)); err != nil {
+			return err
+		}
+	}
+	db := stdlib.OpenDBFromPool(s.pool)
+	defer db.Close()
+	provider, err := s.provider(db)
+	if err != nil {
+		return err
+	}
+	return update(ctx, provider)
+}
+
+// update applies what has not been applied. Where that is nothing, which is the
+// rule, it waits for nobody.
+func update(ctx context.Context, provider *goose.Provider) error {
+	current, newest, err := provider.GetVersions(ctx)
+	switch {
+	case err == nil && current == newest:
+		return nil
+	case err == nil && current > newest:
+		return fmt.Errorf("they have version %d, this program knows versions up to %d: use a newer program", current, newest)
+	}
+	_, err = provider.Up(ctx) // there may be no table of versions yet
+	return err
+}

@@ -1,0 +1,114 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/ambit-dev/ambit/store/postgres"
+	"github.com/ambit-dev/ambit/store/postgres/internal/cluster"
+	"github.com/ambit-dev/ambit/store/storetest"
+)
+
+// server is what all tests share.
+var server struct {
+	once     sync.Once
+	cluster  *cluster.Cluster
+	template string // the name of a database whose tables are up to date
+	err      error
+}
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if server.cluster != nil {
+			if err := server.cluster.Stop(); err != nil && code == 0 {
+				code = 1
+			}
+		}
+		os.Exit(code)
+	}))
+}
+
+// start returns the server that the tests share, and starts it for the first.
+func start(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	server.once.Do(func() {
+		ctx := context.Background()
+		if server.cluster, server.err = cluster.Start(ctx); server.err != nil {
+			return
+		}
+		server.template, server.err = template(ctx, server.cluster)
+	})
+	switch {
+	case errors.Is(server.err, cluster.ErrAbsent) && os.Getenv("CI") != "true":
+		t.Skip(server.err)
+	case server.err != nil:
+		t.Fatal(server.err)
+	}
+	return server.cluster
+}
+
+// template makes the database that those of the tests are copies of.
+func template(ctx context.Context, c *cluster.Cluster) (name string, err error) {
+	address, _, err := c.Database(ctx, "template1")
+	if err != nil {
+		return "", err
+	}
+	s, err := postgres.Open(ctx, address, postgres.Options{})
+	if err != nil {
+		return "", err
+	}
+	s.Close()
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimPrefix(u.Path, "/"), nil
+}
+
+// database makes a database with tables that are up to date, or an empty one.
+func database(t *testing.T, empty bool) (address string) {
+	t.Helper()
+	c, of := start(t), server.template
+	if empty {
+		of = "template1"
+	}
+	address, drop, err := c.Database(t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := drop(context.Background()); err != nil {
+			t.Errorf("drop the database: %v", err)
+		}
+	})
+	return address
+}
+
+func open(t *testing.T, address string, o postgres.Options) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), address, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func stores(s *postgres.Store) storetest.Stores {
+	return storetest.Stores{
+		Approvals: s, Audit: s, Keys: s.Keys(), Nonces: s.Nonces(), Replays: s.Replays(), Halts: s.Halts(), Rates: s,
+		Advance: s.Advance,
+	}
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) storetest.Stores { return stores(open(t, database(t, false), postgres.Options{})) })
+}

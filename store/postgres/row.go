@@ -1,0 +1,53 @@
+package postgres
+
+import (
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ambit-dev/ambit/store/internal/encode"
+	"github.com/ambit-dev/ambit/store/internal/lifecycle"
+)
+
+// held is a row that a transaction has looked for.
+type held struct {
+	lifecycle.Row
+	found bool
+}
+
+// row queues the search for the row that a condition is true of. Lock is what
+// follows the condition: "FOR UPDATE" or nothing.
+func (u *unit) row(into *held, condition, lock string, args ...any) {
+	u.queue("SELECT "+encode.Columns+" FROM {}proposal WHERE "+condition+" "+lock, args...).QueryRow(func(row pgx.Row) error {
+		r, err := encode.Row(row.Scan)
+		if errors.Is(err, pgx.ErrNoRows) {
+			*into = held{}
+			return nil
+		}
+		*into = held{r, err == nil}
+		return err
+	})
+}
+
+// insert queues a new row.
+func (u *unit) insert(r lifecycle.Row) error {
+	values, err := encode.New(r)
+	if err != nil {
+		return err
+	}
+	u.queue("INSERT INTO {}proposal ("+encode.NewColumns+", execute_by, claimed, lapses, finished) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0, 0, 0, 0)", values...)
+	return nil
+}
+
+// update queues all of a row that can change.
+func (u *unit) update(r lifecycle.Row) error {
+	values, err := encode.Changed(r)
+	if err != nil {
+		return err
+	}
+	u.queue(`
+		UPDATE {}proposal SET state = $2, open = $3, proposal = $4, input = $5, decisions = $6,
+			decide_by = $7, execute_by = $8, claimed = $9, lapses = $10, finished = $11, closed = $12, attempt = $13, key = $14, outcome = $15
+		WHERE id = $1`, values...)
+	return nil
+}

@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// clock is the one expression by which statements know the time: the database's
+// own, in microseconds, and what tests have added. It is there as {now}, and its
+// argument is always the first.
+const clock = "((extract(epoch FROM clock_timestamp()) * 1000000)::bigint + $1::bigint)"
+
+// text puts clock, schema and prefix into a statement.
+func (s *Store) text(statement string) string {
+	return strings.NewReplacer("{}", s.tables, "{i}", s.options.Prefix, "{now}", clock).Replace(statement)
+}
+
+const (
+	begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+	// patience is how long a transaction may take to be committed when nobody
+	// waits for it any more.
+	patience = 5 * time.Second
+	// tries is how often a transaction is begun that has lost a race.
+	tries = 20
+)
+
+// unit is what a transaction is about to send: its statements travel together,
+// so that a transaction takes two round trips, one that looks and locks, and one
+// that writes and commits. Whatever must not be committed has to be an error of
+// its statement.
+type unit struct {
+	*Store
+	pgx.Batch
+	now time.Time // by the database's clock, after the locks were had
+}
+
+// queue adds a statement.
+func (u *unit) queue(statement string, args ...any) *pgx.QueuedQuery {
+	return u.Queue(u.text(statement), args...)
+}
+
+// transact runs a transaction. Look queues the statements that read and lock; do
+// decides what to write and queues that. Both may run again.
+func (s *Store) transact(ctx context.Context, look func(*unit), do func(*unit) error) (err error) {
+	for range tries {
+		if err = s.attempt(ctx, look, do); err == nil || ctx.Err() != nil || !lost(err) {
+			break
+		}
+	}
+	return endedOr(ctx, err)
+}
+
+func (s *Store) attempt(ctx context.Context, look func(*unit), do func(*unit) error) error {
+	connection, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer connection.Release() // which closes one that is still in a transaction
+	first := &unit{Store: s}
+	first.Queue(begin)
+	look(first)
+	now := time.Time{}
+	first.readClock(&now)
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := connection.SendBatch(ctx, &first.Batch).Close(); err != nil {
+		_, _ = connection.Exec(lasting, "ROLLBACK")
+		return err
+	}
+	second := &unit{Store: s, now: now}
+	err = do(second)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil { // from here on it is too late to give up: whether it was done has to be known
+		second.Queue("COMMIT")
+		err = connection.SendBatch(lasting, &second.Batch).Close()
+	}
+	if err != nil {
+		_, _ = connection.Exec(lasting, "ROLLBACK")
+	}
+	return err
+}
+
+// readClock queues the question what time it is.
+func (u *unit) readClock(now *time.Time) {
+	u.queue("SELECT {now}", u.ahead.Load()).QueryRow(func(row pgx.Row) error {
+		var microseconds int64
+		err := row.Scan(&microseconds)
+		*now = time.UnixMicro(microseconds).UTC()
+		return err
+	})
+}
+
+// look sends statements that only read.
+func (s *Store) look(ctx context.Context, ask func(*unit)) error {
+	u := &unit{Store: s}
+	ask(u)
+	return endedOr(ctx, s.pool.SendBatch(ctx, &u.Batch).Close())
+}
+
+// lost reports whether a transaction failed because of another one, or before it
+// reached the server, and has to be tried again.
+func lost(err error) bool {
+	if pgconn.SafeToRetry(err) {
+		return true
+	}
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (slices.Contains([]string{"40001", "40P01"}, e.Code) || // serialization, deadlock
+		e.Code == "23505" && (strings.HasSuffix(e.ConstraintName, "proposal_open") || strings.HasSuffix(e.ConstraintName, "call_key")))
+}
+
+// fails reports whether an error has a code of PostgreSQL.
+func fails(err error, code string) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == code
+}
+
+// violates reports whether an error is that a constraint does not allow it.
+func violates(err error, constraint string) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "23505" && strings.HasSuffix(e.ConstraintName, constraint)
+}
+
+// endedOr prefers the end of the context to the error that it has caused.
+func endedOr(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+type joined struct{ store *Store }
+
+// WithTx returns a context for the rest of a call that is in a transaction of the
+// application on the store's database: the outcome of the call is written in that
+// transaction, so that what the handler did and what is on record about it are
+// both committed or both undone. A middleware that begins the transaction, calls
+// next and commits passes the context on, see docs/stores.md. A claim never
+// joins.
+func (s *Store) WithTx(ctx context.Context, tx pgx.Tx) context.Context {
+	return context.WithValue(ctx, joined{s}, tx)
+}
+
+// Joins reports whether ctx carries a transaction of [Store.WithTx].
+func (s *Store) Joins(ctx context.Context) bool { return s.joined(ctx) != nil }
+
+func (s *Store) joined(ctx context.Context) pgx.Tx {
+	tx, _ := ctx.Value(joined{s}).(pgx.Tx)
+	return tx
+}
