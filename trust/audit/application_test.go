@@ -3,6 +3,7 @@ package audit_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/memory"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
@@ -222,5 +224,66 @@ func TestT22_ReadySaysWhatIsMissing(t *testing.T) {
 	notices := bank(log, nil, receipt).Notices()
 	if text := strings.Join(notices, "\n"); !strings.Contains(text, "audit.Options.Checkpoints") {
 		t.Errorf("want the missing checkpoints named, got %q", text)
+	}
+}
+
+type transactionKey struct{}
+
+// joining is a store on which the application has a transaction open that always
+// fails.
+type joining struct {
+	*memory.Store
+	joined int
+}
+
+func (*joining) Joins(ctx context.Context) bool { return ctx.Value(transactionKey{}) != nil }
+
+func (j *joining) Finish(context.Context, ambit.Claim, ambit.Ending) error {
+	j.joined++
+	return nil
+}
+
+// An outcome that is part of the application's own transaction, which can still
+// fail, has its entry afterwards, so that the chain does not depend on it.
+func TestT22_JoinedOutcomesAreWrittenAfterwards(t *testing.T) {
+	t.Parallel()
+	store := &joining{Store: memoryStore()}
+	log := newLog(t, store)
+	rollsBack := ambit.Middleware{Name: "transaction", Wrap: func(ctx context.Context, _ *ambit.Call, next ambit.Next) (any, error) {
+		if _, err := next(context.WithValue(ctx, transactionKey{}, true)); err != nil {
+			return nil, err
+		}
+		return nil, errors.New("the transaction failed")
+	}}
+	app := ambit.New(ambit.Options{Name: "bank", Ledger: log, Logger: slog.New(slog.DiscardHandler)})
+	app.Add(ambit.Define(specOf("pay.execute", ambit.Execute), receipt).WithMiddleware(rollsBack))
+	if err := invoke(t.Context(), app, ambit.Request{Name: "pay.execute", Input: []byte(`{"amount":3,"to":"bob"}`), IdempotencyKey: "k"}); err == nil {
+		t.Error("want the failure of the transaction")
+	}
+	flush(t, log)
+	list := bodies(t, store, "acme")
+	if len(list) != 2 || list[1].Kind != "outcome" || list[1].Code == "" || store.joined != 1 {
+		t.Errorf("want an intent and an outcome that failed, and the ledger's part joined once, got %d, %+v", store.joined, list)
+	}
+	verified(t, log, "acme")
+}
+
+// A call without an outcome is told, so that somebody can find out what it did.
+func TestT22_VerifyTellsWhatHasNotEnded(t *testing.T) {
+	t.Parallel()
+	store := memoryStore()
+	log := newLog(t, store)
+	app := bank(log, nil, func(ctx context.Context, _ payInput) (payOutput, error) {
+		report, err := log.Verify(ctx, "acme", nil)
+		if err != nil || len(report.Findings) > 0 || len(report.Open) != 1 || report.Open[0].Call != ambit.FromContext(ctx).ID().String() {
+			t.Errorf("want the call itself open, got %+v, %v", report, err)
+		}
+		return payOutput{}, nil
+	})
+	if err := invoke(t.Context(), app, ambit.Request{Name: "pay.execute", Input: []byte(`{"amount":3,"to":"bob"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if report := verified(t, log, "acme"); len(report.Open) > 0 {
+		t.Errorf("want no call open, got %+v", report.Open)
 	}
 }

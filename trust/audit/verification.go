@@ -2,10 +2,12 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"slices"
 )
 
 // verification is how far the verification of one chain has come.
@@ -27,6 +29,7 @@ type verification struct {
 	wrong    []wrong
 	findings []Finding
 	gaps     []CountedGap
+	open     map[string]uint64 // numbers of the intents without an outcome, by call
 }
 
 // wrong is an entry whose code is not the one that belongs to it.
@@ -40,7 +43,7 @@ type wrong struct {
 const maxCompared = 16
 
 func newVerification(tenant, writer string, keys [][]byte) *verification {
-	v := &verification{tenant: tenant, writer: writer, known: -1, next: 1, anchored: true, marks: map[uint64]Checkpoint{}}
+	v := &verification{tenant: tenant, writer: writer, known: -1, next: 1, anchored: true, marks: map[uint64]Checkpoint{}, open: map[string]uint64{}}
 	for _, key := range keys {
 		v.codes = append(v.codes, hmac.New(sha256.New, key))
 	}
@@ -92,12 +95,27 @@ func (v *verification) entry(e *Entry) {
 	if mark, ok := v.marks[e.Seq]; ok && !bytes.Equal(mark.MAC, e.MAC) {
 		v.found(FoundRecomputed, e.Seq, e.Seq, "Entry %d is not the one that the checkpoint of %s was signed for.", e.Seq, mark.Time.Format("2006-01-02T15:04:05Z07:00"))
 	}
-	if e.Kind == KindGap {
+	switch e.Kind {
+	case KindIntent:
+		v.open[e.Call] = e.Seq
+	case KindOutcome:
+		delete(v.open, e.Call)
+	case KindGap:
 		if r, err := e.Record(); err == nil && r.Gap != nil {
 			v.gaps = append(v.gaps, CountedGap{v.writer, e.Seq, *r.Gap})
 		}
 	}
 	v.next, v.before, v.anchored = e.Seq+1, bytes.Clone(e.MAC), true
+}
+
+// unended returns the calls without an outcome, in the order of their intents.
+func (v *verification) unended() []Open {
+	var list []Open
+	for call, seq := range v.open {
+		list = append(list, Open{v.writer, seq, call})
+	}
+	slices.SortFunc(list, func(a, b Open) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list[:min(len(list), maxFindings)]
 }
 
 // right reports whether an entry has the code that belongs to it, under a key of

@@ -55,6 +55,16 @@ type CountedGap struct {
 	Gap
 }
 
+// Open is a call that has an intent and no outcome: it is under way, or was
+// interrupted, and nobody can tell by the record whether it took effect.
+type Open struct {
+	// Writer and Seq name the intent.
+	Writer string `json:"writer"`
+	Seq    uint64 `json:"seq"`
+	// Call is the call's id.
+	Call string `json:"call"`
+}
+
 // Report is what [Log.Verify] has found out about a tenant's chains.
 type Report struct {
 	// Tenant is whose.
@@ -68,9 +78,11 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	// Gaps are what the record says it does not have.
 	Gaps []CountedGap `json:"gaps"`
+	// Open are the calls that have not ended, of one chain at most a hundred.
+	Open []Open `json:"open"`
 }
 
-// maxFindings is how many findings of one chain are told.
+// maxFindings is how many findings and open calls of one chain are told.
 const maxFindings = 100
 
 // Verify reads all chains of a tenant and compares them with their codes and with
@@ -78,7 +90,7 @@ const maxFindings = 100
 // checkpoints nobody can tell whether the end of a chain is there. It can be done
 // while calls are made. An error says that the store could not be read.
 func (l *Log) Verify(ctx context.Context, tenant string, checkpoints []Checkpoint) (Report, error) {
-	report := Report{Tenant: tenant, Findings: []Finding{}, Gaps: []CountedGap{}}
+	report := Report{Tenant: tenant, Findings: []Finding{}, Gaps: []CountedGap{}, Open: []Open{}}
 	chains, err := l.verifications(ctx, tenant, checkpoints, &report)
 	if err != nil {
 		return Report{}, err
@@ -93,6 +105,7 @@ func (l *Log) Verify(ctx context.Context, tenant string, checkpoints []Checkpoin
 		report.Entries += v.entries
 		report.Findings = append(report.Findings, v.findings...)
 		report.Gaps = append(report.Gaps, v.gaps...)
+		report.Open = append(report.Open, v.unended()...)
 	}
 	return report, nil
 }
