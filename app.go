@@ -154,6 +154,7 @@ type App struct {
 
 	broader    broader      // of Options.ImpliedScopes
 	rate       bucket.Limit // Options.Limits.Rate
+	sharing    sharing
 	callers    *callers
 	inputBytes atomic.Int64 // of the calls at work
 

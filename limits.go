@@ -12,13 +12,20 @@ const Unlimited = -1
 // come in: they count by [Principal.Key], and a tenant's anonymous callers are
 // one caller. A call that a handler makes is charged to who made the outermost
 // one. What is refused is CodeRateLimited and says how long to wait. Limits
-// count per instance, and what they remember of a caller is forgotten soon after
-// it has gone idle. The zero value holds the defaults.
+// count per instance, but for rates where Shared is set, and what they remember of a
+// caller is forgotten soon after it has gone idle. The zero value holds the
+// defaults.
 type Limits struct {
 	// Rate is how often one principal may call, whatever it calls and whatever
 	// comes of it. Calls that handlers make do not count. Zero: 100 a second,
 	// 1,000 at once. A capability's own rate is [Spec.Rate].
 	Rate Rate
+	// Shared counts rates, this one and those of capabilities, for all instances
+	// together, beside each instance's own count. Where it fails, that is what
+	// holds, and the log says so, once a minute at most. Each call asks it before
+	// anything else is done, or twice where its capability has a rate. Nil: rates
+	// count per instance.
+	Shared SharedRates
 	// InFlight is how many calls of one principal may be at work at the same
 	// time. One that waits for a person is not at work, and one that a handler
 	// makes is part of the handler's. Zero: 32.

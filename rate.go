@@ -71,6 +71,9 @@ func (a *App) takeRate(call *Call, now time.Time) *Error {
 	}
 	limit, wait := a.callers.take(call.run.accountable(), overall, name, own, now)
 	if wait == 0 {
+		limit, wait = a.takeShared(call, overall != (bucket.Limit{}), name, now)
+	}
+	if wait == 0 {
 		return nil
 	}
 	message := fmt.Sprintf("Too many calls: you may make %s.", a.options.Limits.Rate)
