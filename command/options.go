@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/serve"
 	"github.com/ambit-dev/ambit/trust/apikey"
+	"github.com/ambit-dev/ambit/trust/approval"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
@@ -32,6 +33,17 @@ type Options struct {
 	// Audit is the application's audit record, for the commands below audit. Nil:
 	// there is none, and those commands are refused.
 	Audit *audit.Log
+	// Approvals are what the application has as its approver, for the commands
+	// below approvals. Nil: those are refused.
+	Approvals *approval.Approvals
+	// Prove lets the person whom --as names show that it is them before the
+	// commands below approvals decide anything: ask shows a prompt on the terminal
+	// and returns the line that is typed, which can be seen there, so that it is
+	// for one-time codes rather than passwords. An error decides nothing: an
+	// *ambit.Error ends the command in its own way, any other is for the operator.
+	// Nil: whoever can start the program on a terminal is taken at their word,
+	// since they have its files and its keys.
+	Prove func(ctx context.Context, person *ambit.Principal, ask func(prompt string) (line string, err error)) error
 	// HaltFile is the path of the halt file where neither --halt-file nor
 	// AMBIT_HALT_FILE names one: serve, mcp and call obey it, halt adds to it,
 	// halts shows it and resume removes it. An application that has it needs no

@@ -99,3 +99,38 @@ func TestTerminal(t *testing.T) {
 		})
 	}
 }
+
+// A person at a real terminal decides about what is shown there.
+func TestT12_ApprovalsAtARealTerminal(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	id := s.ask("sell", hostileSale)
+	person, program := openPTY(t)
+	done := make(chan int, 1)
+	go func() {
+		done <- s.program.Run(t.Context(), []string{"approvals", "approve", id, "--as", "boss"}, program, program, program)
+		_ = program.Close()
+	}()
+	var screen strings.Builder
+	read := func(until string) {
+		for buffer := make([]byte, 1024); until == "" || !strings.HasSuffix(screen.String(), until); {
+			n, err := person.Read(buffer)
+			screen.Write(buffer[:n])
+			if err != nil {
+				return // the program has closed its end
+			}
+		}
+	}
+	read("[n]o: ")
+	if _, err := io.WriteString(person, "y\n"); err != nil {
+		t.Fatal(err)
+	}
+	read("")
+	if code := <-done; code != 0 {
+		t.Errorf("exit code: want 0, got %d", code)
+	}
+	got := aTime.ReplaceAllString(strings.ReplaceAll(strings.ReplaceAll(screen.String(), "\r\n", "\n"), id, "ID"), "TIME")
+	if diff := cmp.Diff(shownSale+"Approve this? [y]es / [n]o: y\napproved\n", got); diff != "" {
+		t.Errorf("screen (-want +got):\n%s", diff)
+	}
+}

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		"locked":  func() { command.Main(newLocked()) },
 		"loaded":  func() { command.Main(newLoaded(), command.Options{}) },
 		"audited": func() { newAuditedProgram().Main() },
+		"decided": func() { newDecidedProgram().Main() },
 		"filed":   func() { command.Main(newLoaded(), command.Options{HaltFile: "here"}) },
 		"source":  func() { command.Main(newLoaded(ambit.HaltFile("own")), command.Options{}) },
 	})

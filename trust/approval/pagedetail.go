@@ -2,13 +2,10 @@ package approval
 
 import (
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/visible"
@@ -39,8 +36,6 @@ type detailPage struct {
 	SignIn      string
 }
 
-type fact struct{ Name, Value, More string }
-
 type jump struct{ ID, Name string }
 
 type act struct{ Value, Label, Class string }
@@ -52,8 +47,6 @@ type shownPreview struct {
 	Version string
 	Data    template.HTML
 }
-
-type shownDecision struct{ Said, Class, Who, When, Reason string }
 
 type shownDenial struct {
 	ID, When  string
@@ -85,7 +78,7 @@ func (p *Page) detailOf(v *View, person *ambit.Principal) *detailPage {
 		frame: p.frame(visible.Text(r.Proposal.Title), person),
 		ID:    r.ID, State: r.State.String(), Effect: r.Proposal.Effect.String(),
 		FourEyes: r.Proposal.Level == ambit.FourEyes, Unknown: r.State == ambit.ProposalUnknown,
-		Objection: shown(v.Objection), Facts: p.facts(r), Decisions: decisions(r), Reason: visible.Text(r.Proposal.Reason),
+		Objection: shown(v.Objection), Facts: facts(r, p.now()), Decisions: decisions(r), Reason: visible.Text(r.Proposal.Reason),
 	}
 	if !closed(r.State) {
 		d.Obstacle = shown(v.Obstacle)
@@ -132,94 +125,6 @@ func closed(s ambit.ProposalState) bool {
 	return s != ambit.ProposalPending && s != ambit.ProposalApproved
 }
 
-func (p *Page) facts(r *Record) []fact {
-	who := r.Proposal.Requester
-	facts := []fact{
-		{"Capability", visible.Text(r.Proposal.Binding.Capability), ""},
-		{"Requested by", visible.Text(who.Subject), visible.Text(standingOf(who))},
-		{"Came by", r.Proposal.Via.String(), ""},
-		{"Agent", "none verified", ""},
-		{"Asked", moment(r.Created), ""},
-		{"Needs", takes(r), ""},
-	}
-	if agent := r.Proposal.Agent; agent.Verified() {
-		facts[3].Value, facts[3].More = visible.Text(agent.URL), "key "+visible.Text(agent.Key)
-	}
-	if client := r.Proposal.Binding.Client; client != "" {
-		facts = append(facts, fact{"Client", visible.Text(client), ""})
-	}
-	if tenant := r.Proposal.Binding.Tenant; tenant != "" {
-		facts = append(facts, fact{"Tenant", visible.Text(tenant), ""})
-	}
-	switch now := p.now(); r.State {
-	case ambit.ProposalPending:
-		facts = append(facts, fact{"Decide by", moment(r.DecideBy), remaining(r.DecideBy.Sub(now))})
-	case ambit.ProposalApproved:
-		facts = append(facts, fact{"To be executed by", moment(r.ExecuteBy), remaining(r.ExecuteBy.Sub(now))})
-	case ambit.ProposalExecuting, ambit.ProposalUnknown:
-		facts = append(facts, fact{"Began", moment(r.Claimed), ""})
-	case ambit.ProposalSucceeded, ambit.ProposalFailed:
-		facts = append(facts, fact{"Ended", moment(r.Finished), ""})
-	}
-	return facts
-}
-
-// standingOf says what sort of caller a requester is and who stands behind it.
-func standingOf(p *ambit.Principal) string {
-	text := p.Kind.String() + ", vouched for by " + p.Authority
-	for i, key := range p.Behind {
-		text += [...]string{", on behalf of ", ", "}[min(i, 1)] + nameOf(key)
-	}
-	return text
-}
-
-// nameOf returns the subject and the authority of a principal's key, or the key
-// where it is none. The tenant is left out: requesters have their own.
-func nameOf(key string) string {
-	digits, rest, _ := strings.Cut(withoutTenant(key), ":")
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 0 || n >= len(rest) || rest[n] != '/' {
-		return key
-	}
-	return rest[n+1:] + " (" + rest[:n] + ")"
-}
-
-// takes says whose word a proposal takes.
-func takes(r *Record) string {
-	text := "a person who approves"
-	switch {
-	case r.Proposal.Level < ambit.Human:
-		return "its caller's confirmation"
-	case r.Proposal.Quorum > 1:
-		text = strconv.Itoa(r.Proposal.Quorum) + " persons who approve"
-	}
-	if r.Proposal.Level == ambit.FourEyes {
-		text += ", other than the requester"
-	}
-	return text
-}
-
-func decisions(r *Record) []shownDecision {
-	var list []shownDecision
-	for _, d := range r.Decisions {
-		s := shownDecision{Who: visible.Text(d.Name), When: moment(d.At), Reason: visible.Text(d.Reason)}
-		switch d.Verdict {
-		case Approve:
-			s.Said = "Approved"
-		case Deny:
-			s.Said, s.Class = "Denied", "no"
-		case Revoke:
-			s.Said, s.Class = "Revoked", "no"
-		case SettleSucceeded:
-			s.Said, s.Class = "Settled: it took effect", "other"
-		case SettleFailed:
-			s.Said, s.Class = "Settled: it did not", "other"
-		}
-		list = append(list, s)
-	}
-	return list
-}
-
 func previewOf(preview *ambit.Preview) *shownPreview {
 	if preview == nil {
 		return nil
@@ -248,32 +153,4 @@ func actOf(v Verdict) act {
 		return act{v.String(), "It took effect", ""}
 	}
 	return act{v.String(), "It did not", ""}
-}
-
-func sizeOf(text []byte) string {
-	if len(text) == 1 {
-		return "1 byte"
-	}
-	if len(text) < 10_000 {
-		return strconv.Itoa(len(text)) + " bytes"
-	}
-	return fmt.Sprintf("%d,%03d bytes", len(text)/1000, len(text)%1000)
-}
-
-// moment writes a time for people, wherever they are.
-func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
-
-// remaining says how much time there is left.
-func remaining(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return "any moment"
-	case d < time.Minute:
-		return "less than a minute left"
-	case d < 2*time.Hour:
-		return strconv.Itoa(int(d.Round(time.Minute).Minutes())) + " min left"
-	case d < 48*time.Hour:
-		return strconv.Itoa(int(d.Round(time.Hour).Hours())) + " h left"
-	}
-	return strconv.Itoa(int(d.Hours()/24)) + " days left"
 }

@@ -1,0 +1,241 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/visible"
+	"github.com/ambit-dev/ambit/trust/approval"
+)
+
+// approvalsCommand holds the commands by which a person decides.
+func (p Program) approvalsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "approvals",
+		Short: "Look at proposals, and decide about them",
+		Long: "Look at the proposals that wait for a person, and decide about them, as the person that --as names, who has to\n" +
+			"hold what each takes (" + ambit.DefaultDecidePermission + " unless the application says otherwise).\n\n" +
+			"Only a person decides: the proposal is shown on the terminal, with its complete input, and asked about.",
+		Args: arguments(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return misused(c, errors.New("what to do with proposals is missing: list, show, approve, deny, revoke or settle"))
+		},
+	}
+	c.AddCommand(
+		p.approvalsListCommand(), p.approvalsShowCommand(), p.approvalsSettleCommand(),
+		p.rulingCommand("approve ID", "Approve a proposal", "Approve a proposal, so that its requester can make the call.", approval.Approve),
+		p.rulingCommand("deny ID", "Deny a proposal", "Deny a proposal that waits. One word of this is enough, however many have approved.", approval.Deny),
+		p.rulingCommand("revoke ID", "Take a proposal back", "Take a proposal back that is approved, or waits, and has not been executed.", approval.Revoke),
+	)
+	return c
+}
+
+// decider is the person on whose behalf the commands work.
+type decider struct {
+	app       *ambit.App
+	approvals *approval.Approvals
+	person    *ambit.Principal
+	prove     func(context.Context, *ambit.Principal, func(string) (string, error)) error // nil: nothing to be proved
+}
+
+// withApprovals does something with the approvals of the application as the
+// person that --as names.
+func (p Program) withApprovals(as *string, do func(c *cobra.Command, args []string, d decider) error) func(*cobra.Command, []string) error {
+	return p.run(func(c *cobra.Command, args []string, app *ambit.App, options Options) error {
+		switch {
+		case options.Approvals == nil:
+			return misused(c, errors.New("this application keeps no approvals: the program gives them by command.Options.Approvals"))
+		case *as == "":
+			return misused(c, errors.New("who decides is missing: --as NAME"))
+		}
+		person, err := options.principal(c.Context(), *as)
+		if err != nil {
+			return err
+		}
+		return do(c, args, decider{app, options.Approvals, person, options.Prove})
+	})
+}
+
+func (p Program) approvalsListCommand() *cobra.Command {
+	var as, after string
+	var states []string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List proposals, the newest first",
+		Long: "List the proposals that the person may decide about, the newest first: those that wait, or those of the states\n" +
+			"given. Where there are more, the last line on standard error says how to go on.",
+		Args: arguments(0, 0),
+		RunE: p.withApprovals(&as, func(c *cobra.Command, _ []string, d decider) error {
+			f := approval.Filter{After: after, States: []ambit.ProposalState{ambit.ProposalPending, ambit.ProposalUnknown}}
+			if len(states) > 0 {
+				var err error
+				if f.States, err = parseStates(states); err != nil {
+					return misused(c, err)
+				}
+			}
+			page, next, err := d.approvals.List(c.Context(), d.app, d.person, f)
+			if err != nil {
+				return err
+			}
+			rows := [][]string{{"ID", "STATE", "TITLE", "EFFECT", "NEEDS", "REQUESTED BY", "ASKED"}}
+			for _, r := range page {
+				rows = append(rows, []string{
+					r.ID, r.State.String(), r.Proposal.Title, r.Proposal.Effect.String(), r.Proposal.Level.String(), r.Proposal.Requester.Subject,
+					r.Created.UTC().Format(time.RFC3339),
+				})
+			}
+			if err := columns(c.OutOrStdout(), rows); err != nil || next == "" {
+				return err
+			}
+			_, err = fmt.Fprintf(c.ErrOrStderr(), "there are more: go on with --after %s\n", visible.Text(next))
+			return err
+		}),
+	}
+	addAs(c, &as)
+	c.Flags().StringSliceVar(&states, "state", nil, "`STATE` of the proposals to list, such as approved or denied; may be repeated (default: pending, unknown)")
+	c.Flags().StringVar(&after, "after", "", "go on behind this `CURSOR`")
+	return c
+}
+
+func parseStates(names []string) ([]ambit.ProposalState, error) {
+	var known []string
+	for s := ambit.ProposalPending; s <= ambit.ProposalUnknown; s++ {
+		known = append(known, s.String())
+	}
+	var states []ambit.ProposalState
+	for _, name := range names {
+		i := slices.Index(known, name)
+		if i < 0 {
+			return nil, fmt.Errorf("%q is no state: use %s", name, strings.Join(known, ", "))
+		}
+		states = append(states, ambit.ProposalState(i))
+	}
+	return states, nil
+}
+
+func (p Program) approvalsShowCommand() *cobra.Command {
+	var as string
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a proposal with its complete input",
+		Long:  "Show a proposal: who asks for what, the complete input, what it would change as things are now, and what was said.",
+		Args:  arguments(1, 1),
+		RunE: p.withApprovals(&as, func(c *cobra.Command, args []string, d decider) error {
+			view, err := d.approvals.View(c.Context(), d.app, d.person, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(c.OutOrStdout(), view)
+			return err
+		}),
+	}
+	addAs(c, &as)
+	return c
+}
+
+// rulingCommand is one verdict.
+func (p Program) rulingCommand(use, short, long string, v approval.Verdict) *cobra.Command {
+	var as, reason string
+	c := &cobra.Command{
+		Use: use, Short: short, Long: long + "\n\nIt shows the proposal on the terminal and asks.", Args: arguments(1, 1),
+		RunE: p.withApprovals(&as, func(c *cobra.Command, args []string, d decider) error {
+			return d.rule(c, approval.Ruling{ID: args[0], Verdict: v, Reason: reason})
+		}),
+	}
+	addAs(c, &as)
+	addReason(c, &reason)
+	return c
+}
+
+func (p Program) approvalsSettleCommand() *cobra.Command {
+	var as, reason string
+	c := &cobra.Command{
+		Use:   "settle ID {succeeded | failed}",
+		Short: "Say how a call ended that got lost",
+		Long: "Say how a call ended that began and never finished, because its process died: whether it took effect. Until a\n" +
+			"person has found out, the call is not made again.\n\n" +
+			"It shows the proposal on the terminal and asks.",
+		Args: arguments(2, 2),
+		RunE: p.withApprovals(&as, func(c *cobra.Command, args []string, d decider) error {
+			v, known := map[string]approval.Verdict{"succeeded": approval.SettleSucceeded, "failed": approval.SettleFailed}[args[1]]
+			if !known {
+				return misused(c, fmt.Errorf("a call cannot have %q: it succeeded or failed", args[1]))
+			}
+			return d.rule(c, approval.Ruling{ID: args[0], Verdict: v, Reason: reason})
+		}),
+	}
+	addAs(c, &as)
+	addReason(c, &reason)
+	return c
+}
+
+func addReason(c *cobra.Command, reason *string) {
+	c.Flags().StringVar(reason, "reason", "", "why, in a `LINE` for the record, which the requester sees where it is denied or revoked")
+}
+
+// rule shows the proposal to the person at the terminal, asks, and decides.
+func (d decider) rule(c *cobra.Command, ruling approval.Ruling) error {
+	person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
+	if person == nil {
+		return &ambit.Error{
+			Code: ambit.CodeDeclined, Message: "Deciding about a proposal takes a person, and there is no terminal to ask on.", Hint: "Run the command on a terminal.",
+		}
+	}
+	view, err := d.approvals.View(c.Context(), d.app, d.person, ruling.ID)
+	if err != nil {
+		return err
+	}
+	if ruling.Verdict == approval.Approve { // of which nobody need be asked who cannot say it
+		for _, why := range []*ambit.Error{view.Obstacle, view.Objection} {
+			if why != nil {
+				return why
+			}
+		}
+	}
+	if err := d.ask(c.Context(), person, view, ruling.Verdict); err != nil {
+		return err
+	}
+	ruling.Preview = view.Seen()
+	r, err := d.approvals.Decide(c.Context(), d.app, d.person, ruling)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), r.State)
+	return err
+}
+
+// ask returns nil where the person was shown the proposal, said yes, and proved
+// who they are.
+func (d decider) ask(ctx context.Context, person *console, view approval.View, v approval.Verdict) error {
+	line, err := person.ask(ctx, view.String()+questionOf(v)+" [y]es / [n]o: ")
+	switch {
+	case err != nil:
+		return err
+	case !says(line, "y", "yes"):
+		return &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "Nothing was decided."}
+	case d.prove == nil:
+		return nil
+	}
+	return d.prove(ctx, d.person, func(prompt string) (string, error) { return person.ask(ctx, visible.Text(prompt)) })
+}
+
+func questionOf(v approval.Verdict) string {
+	switch v {
+	case approval.Approve:
+		return "Approve this?"
+	case approval.Deny:
+		return "Deny this?"
+	case approval.Revoke:
+		return "Revoke this?"
+	case approval.SettleSucceeded:
+		return "Did this take effect?"
+	}
+	return "Did this not take effect?"
+}
