@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 
@@ -95,6 +96,51 @@ func takeOut(ctx context.Context, store *memory.Store) error {
 		return fmt.Errorf("%d entries: %w", len(page), err)
 	}
 	return store.Prune(ctx, audit.Cut{Tenant: "acme", Writer: page[1].Writer, Seq: page[1].Seq, MAC: page[1].MAC})
+}
+
+// The record is for persons who hold the permission, and ends at their tenant.
+func TestT22_WhoReadsTheRecord(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, test := range []struct {
+		as, tenant string
+		want       ambit.Code
+	}{
+		{"reader", "", ""},
+		{"reader", "acme", ""},
+		{"reader", "bolt", ambit.CodeForbidden},
+		{"clerk", "", ambit.CodeForbidden},
+		{"bot", "", ambit.CodeNotFound},
+		{"", "", ambit.CodeUnauthenticated},
+		{"root", "bolt", ""},
+	} {
+		for _, name := range []string{"tail", "search", "export", "verify"} {
+			args := []string{"audit", name}
+			if test.as != "" {
+				args = append(args, "--as", test.as)
+			}
+			if test.tenant != "" {
+				args = append(args, "--tenant", test.tenant)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			stdout := &stopper{lines: 1, stop: func() {}}
+			if name == "tail" {
+				stdout.stop = stop
+			}
+			var stderr bytes.Buffer
+			code := newAuditedProgram().Run(ctx, args, strings.NewReader(""), stdout, &stderr)
+			stop()
+			if err := os.RemoveAll("checkpoints"); err != nil { // each program has a record of its own
+				t.Fatal(err)
+			}
+			want := 0
+			if test.want != "" {
+				want = test.want.ExitCode()
+			}
+			if code != want || (stdout.Len() > 0) != (test.want == "") || !strings.Contains(stderr.String(), string(test.want)) {
+				t.Errorf("%v: want %q, got %d, %q, %q", args, test.want, code, stdout.String(), stderr.String())
+			}
+		}
+	}
 }
 
 // Entries are removed once a person has seen which, and said so.
