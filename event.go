@@ -39,6 +39,9 @@ func (c *Call) complete(event *Event, failure *Error) {
 	event.InputBytes, event.OutputBytes = c.input, c.output
 	if o := c.once; o != nil {
 		event.Proposal, event.Key, event.VersionSeen = o.claim.Approval.ID, o.claim.Key, o.looked.Load()
+		if c.ran {
+			event.Level, event.Version = o.approved.Level, o.approved.Version
+		}
 	}
 	event.Limit, event.InFlight = c.limit, int(c.slots)
 	if c.hidden {

@@ -101,6 +101,11 @@ type Event struct {
 	// Proposal is the id of the proposal that allowed the call, or that the call
 	// waits for. Empty: there is none.
 	Proposal string
+	// Level is whose word the call ran by, and Version the version of the target
+	// in the preview that was allowed, see [Approved]. Both are zero where the call
+	// needed nobody's word, or did not get it.
+	Level   Approval
+	Version string
 	// VersionSeen reports that the handler asked for what was allowed, see
 	// [Call.Approval].
 	VersionSeen bool

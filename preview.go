@@ -117,6 +117,21 @@ func (a *App) schemaOfPreview() *schema.Schema {
 	return a.previewSchema
 }
 
+// Previews reports whether an application's capability says before it runs what
+// it would change (WithPreview). It is false for one whose module is not loaded.
+func (a *App) Previews(name string) bool {
+	e := a.byName[name]
+	if e == nil {
+		return false
+	}
+	implementation := e.implementation.Load()
+	if implementation == nil {
+		return false
+	}
+	f := implementation.binding.newFrame()
+	return f.previews()
+}
+
 // Previewing reports whether what runs now is the preview of the call and not
 // its handler, for middleware that treats the two differently: next gives a
 // [Preview] then, and so must the middleware.

@@ -12,6 +12,7 @@ type Client struct {
 	host      *Host
 	principal *ambit.Principal
 	way       Way
+	token     string // confirms its calls; "": nothing does
 }
 
 // Over returns a client of the same principal on another way in.
@@ -19,6 +20,25 @@ func (c *Client) Over(way Way) *Client {
 	other := *c
 	other.way = way
 	return &other
+}
+
+// Confirming returns a client whose calls carry a confirmation: the token of
+// [ambit.Awaited] in the answer to the same call without one.
+func (c *Client) Confirming(token string) *Client {
+	other := *c
+	other.token = token
+	return &other
+}
+
+// Confirm calls a capability as Call does, and once more with the confirmation
+// that was given out where it has to be confirmed. The answer is the last one.
+func (c *Client) Confirm(name, input string) *Answer {
+	c.host.t.Helper()
+	a := c.Call(name, input)
+	if a.Err == nil || a.Err.Code != ambit.CodeConfirmationRequired || a.Err.Approval == nil {
+		return a
+	}
+	return c.Confirming(a.Err.Approval.Token).Call(name, input)
 }
 
 // Call calls a capability by its dotted name, on every way, with JSON text as

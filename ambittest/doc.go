@@ -48,6 +48,8 @@
 // asked more than that. [Host.GateTable] and [Host.Effects] describe all that an
 // application lets run, for a file that is compared by [Golden].
 // [Host.CheckModules] holds that lazy modules load what they declare.
+// [Client.Confirm] makes a call that has to be confirmed, and [Host.CheckVersions]
+// holds that what has a preview changes the version that was allowed.
 //
 // # Halting
 //

@@ -17,7 +17,7 @@ func (c *Client) invoke(a *Answer, name, input string) {
 	ctx, run := c.begin()
 	defer run.End()
 	result, err := run.Invoke(ctx, ambit.Request{
-		Name: name, Input: []byte(input),
+		Name: name, Input: []byte(input), Confirmation: c.token,
 		Progress: func(p ambit.Progress) { a.Progress = append(a.Progress, p) },
 	})
 	if err != nil {

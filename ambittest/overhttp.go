@@ -64,6 +64,9 @@ func (c *Client) request(method, target, body string) *http.Request {
 	if !c.principal.Anonymous() {
 		r.Header.Set("Authorization", credential)
 	}
+	if c.token != "" {
+		r.Header.Set("Ambit-Confirmation", c.token)
+	}
 	return r
 }
 
