@@ -22,14 +22,15 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	if open := s.answering[p.Binding.Operation()]; open != nil {
-		row := open.Clone()
-		stays, changed := row.Ask(p, now)
-		if changed {
-			s.write(row)
+	open, before := s.answering[p.Binding.Operation()], lifecycle.Row{}
+	if open != nil {
+		before = open.Clone()
+		stays, changed := before.Ask(p, now)
+		if stays && changed {
+			s.write(before)
 		}
 		if stays {
-			return row.Record, false, nil
+			return before.Record, false, nil
 		}
 	}
 	if err := s.tooMany(p, caps, now); err != nil {
@@ -38,6 +39,9 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 	row := lifecycle.New(id, p, now)
 	if err := s.add(row, e); err != nil {
 		return approval.Record{}, false, err
+	}
+	if open != nil {
+		s.write(before)
 	}
 	return row.Clone().Record, true, nil
 }
