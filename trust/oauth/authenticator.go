@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/golang-jwt/jwt/v5"
-
 	"github.com/ambit-dev/ambit/internal/outbound"
 	"github.com/ambit-dev/ambit/trust"
 )
@@ -28,7 +26,6 @@ type Authenticator struct {
 	issuers       map[string]*issuer
 	only          *issuer // one of issuers, for where there is one
 	introspecting *issuer // nil: none
-	parser        *jwt.Parser
 	seen          seen[*verified]
 	asked         questions
 	replays       Replays
@@ -64,7 +61,7 @@ func New(o Options) (*Authenticator, error) {
 	a := &Authenticator{
 		options: o, resources: newResources(&o), broader: newBroader(o.ImpliedScopes),
 		aliases: make(map[string]bool, len(o.Aliases)), issuers: make(map[string]*issuer, len(o.Issuers)),
-		parser: newParser(), replays: o.Replays, client: outbound.New(out), logger: o.Logger,
+		replays: o.Replays, client: outbound.New(out), logger: o.Logger,
 	}
 	a.asked.under, a.asked.room = make(map[hash]*question), make(chan struct{}, maxAsked)
 	a.ctx, a.cancel = context.WithCancel(context.Background())

@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/golang-jwt/jwt/v5"
 )
 
 const (
@@ -50,11 +48,18 @@ func (a *Authenticator) readProof(r *http.Request, at *resource, token, key stri
 	if len(header) != 1 || len(header[0]) > maxProof {
 		return proof{}, errors.New("the request has no DPoP proof, or not one of a usual size")
 	}
-	all := jwt.MapClaims{}
-	_, err := a.parser.ParseWithClaims(header[0], all, func(t *jwt.Token) (any, error) { return proofKey(t, key) })
+	s, err := parse(header[0])
 	if err != nil {
 		return proof{}, fmt.Errorf("DPoP proof: %w", err)
 	}
+	public, err := proofKey(s.header, key)
+	if err != nil {
+		return proof{}, fmt.Errorf("DPoP proof: %w", err)
+	}
+	if err := s.verify(public); err != nil {
+		return proof{}, fmt.Errorf("DPoP proof: %w", err)
+	}
+	all := s.claims
 	p := proof{id: text(all, "jti")}
 	issued, there, err := timeOf(all, "iat")
 	switch now := time.Now(); {
@@ -79,14 +84,11 @@ func (a *Authenticator) readProof(r *http.Request, at *resource, token, key stri
 
 // proofKey takes the public key out of a proof's header. One other than the token's
 // is refused before it is used for anything.
-func proofKey(t *jwt.Token, want string) (any, error) {
-	if text(t.Header, "typ") != "dpop+jwt" {
+func proofKey(header map[string]any, want string) (any, error) {
+	if text(header, "typ") != "dpop+jwt" {
 		return nil, errors.New("it is not of type dpop+jwt")
 	}
-	if _, ok := t.Header["crit"]; ok {
-		return nil, errors.New("its header has something critical that is not known")
-	}
-	members, _ := t.Header["jwk"].(map[string]any)
+	members, _ := header["jwk"].(map[string]any)
 	if private(members) {
 		return nil, errors.New("it holds a private key, which is none any more")
 	}

@@ -79,20 +79,20 @@ func (k *keys) current(ctx context.Context) (*keySet, error) {
 	return set, nil
 }
 
-// find returns the key of a token, and the set that it is of. For one that is not
+// find returns the key for a token with this header, and the set that it is of. For one that is not
 // there the set is fetched once more, within the limits.
-func (k *keys) find(ctx context.Context, token *jwt.Token) (any, *keySet, error) {
+func (k *keys) find(ctx context.Context, header map[string]any) (any, *keySet, error) {
 	set, err := k.current(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if id, ok := token.Header["kid"].(string); ok && !set.ids[id] {
+	if id, ok := header["kid"].(string); ok && !set.ids[id] {
 		if err := wait(ctx, k.fetchUnknown(time.Now())); err != nil {
 			return nil, nil, err
 		}
 		set = k.set.Load()
 	}
-	key, err := set.find(token)
+	key, err := set.find(&jwt.Token{Header: header})
 	if err != nil {
 		return nil, nil, errors.New("the issuer has no such key for this algorithm")
 	}
