@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,25 +18,24 @@ import (
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/ambittest"
 	"github.com/ambit-dev/ambit/examples/notes/notes"
-	"github.com/ambit-dev/ambit/examples/notes/store"
 	"github.com/ambit-dev/ambit/serve"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// newHost returns the application on a fresh file, and its two callers.
+// newHost returns the application on a fresh file, and two callers.
 func newHost(t *testing.T) (host *ambittest.Host, editor, reader *ambit.Principal) {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"))
+	app, options, err := open(t.Context(), flags{database: filepath.Join(t.TempDir(), "notes.db")}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := options.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return ambittest.New(t, newApp(s, ambit.Options{})), caller("editor"), caller("reader")
+	return ambittest.New(t, app), caller("editor"), caller("reader")
 }
 
 // caller is somebody with a role.
@@ -72,7 +72,9 @@ func TestCapabilities(t *testing.T) {
 		{name: "notes.import", input: `{"text":"# One\n# Two"}`, output: `"ids":[45,46]`, reader: ambit.CodeForbidden},
 		{name: "notes.import", input: `{"text":"# One\n# "}`, editor: ambit.CodeInvalidInput, reader: ambit.CodeForbidden},
 		{name: "notes.export", input: `{"tag":"b"}`, output: `"markdown":"# New note\nTags: b\n\ntext\n\n","exported":1`},
-		{name: "notes.purge", input: `{"tag":"trash"}`, editor: ambit.CodeDeclined, reader: ambit.CodeForbidden},
+		{name: "notes.purge", input: `{"tag":"trash"}`, editor: ambit.CodeApprovalPending, reader: ambit.CodeForbidden},
+		{name: "notes.publish", input: `{"id":35}`, editor: ambit.CodeApprovalPending, reader: ambit.CodeForbidden},
+		{name: "notes.publish", input: `{"id":4711}`, editor: ambit.CodeNotFound, reader: ambit.CodeForbidden},
 	}
 	for _, way := range ambittest.Ways() {
 		t.Run(way.String(), func(t *testing.T) {
@@ -80,14 +82,8 @@ func TestCapabilities(t *testing.T) {
 			host, editor, reader := newHost(t)
 			for _, tt := range tests {
 				wantEditor, wantReader := tt.editor, tt.reader
-				if tt.name == "notes.purge" {
-					// Nobody can be asked yet; over MCP it is not offered at all.
-					switch way.Surface() {
-					case ambit.HTTP:
-						wantEditor = ambit.CodeConfirmationUnavailable
-					case ambit.MCP:
-						wantEditor, wantReader = ambit.CodeNotFound, ambit.CodeNotFound
-					}
+				if tt.name == "notes.purge" && way.Surface() != ambit.MCP {
+					wantEditor = ambit.CodeConfirmationRequired // of the caller, where no model is
 				}
 				check(t, host.As(reader).Over(way).Call(tt.name, tt.input), tt.name+tt.input+" as reader", tt.output, wantReader)
 				check(t, host.As(editor).Over(way).Call(tt.name, tt.input), tt.name+tt.input+" as editor", tt.output, wantEditor)
@@ -150,18 +146,16 @@ func TestListings(t *testing.T) {
 	t.Parallel()
 	host, editor, reader := newHost(t)
 	host.CheckListings(editor, reader)
-	readerNames := []string{"notes.export", "notes.get", "notes.search"}
-	editorNames := []string{"notes.create", "notes.export", "notes.get", "notes.import", "notes.purge", "notes.search", "notes.tag", "notes.update"}
+	readerNames := []string{"notes.export", "notes.get", "notes.published", "notes.search"}
+	editorNames := []string{"notes.create", "notes.export", "notes.get", "notes.import", "notes.publish", "notes.published", "notes.purge", "notes.search", "notes.tag", "notes.update"}
 	for _, way := range ambittest.Ways() {
-		want := editorNames
-		if way.Surface() == ambit.MCP {
-			want = slices.DeleteFunc(slices.Clone(want), func(name string) bool { return name == "notes.purge" })
-		}
-		if diff := cmp.Diff(want, host.As(editor).Over(way).Listed()); diff != "" {
-			t.Errorf("%s, editor (-want +got):\n%s", way, diff)
-		}
-		if diff := cmp.Diff(readerNames, host.As(reader).Over(way).Listed()); diff != "" {
-			t.Errorf("%s, reader (-want +got):\n%s", way, diff)
+		for who, want := range map[*ambit.Principal][]string{editor: editorNames, reader: readerNames} {
+			if way.Surface() == ambit.MCP {
+				want = slices.DeleteFunc(slices.Clone(want), func(name string) bool { return name == "notes.published" })
+			}
+			if diff := cmp.Diff(want, host.As(who).Over(way).Listed()); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", way, who.Subject, diff)
+			}
 		}
 	}
 }

@@ -18,20 +18,24 @@ import (
 
 // permissions are what callers may do, by their role.
 func permissions(role string) []string {
-	if role == "editor" {
-		return []string{"notes:read", "notes:write", "notes:purge"}
+	may := []string{"notes:read"}
+	if role == "editor" || role == "owner" {
+		may = append(may, "notes:write", "notes:purge", "notes:publish", "approvals:decide")
 	}
-	return []string{"notes:read"}
+	if role == "owner" {
+		may = append(may, "audit:read")
+	}
+	return may
 }
 
-// firstKeys makes a key for an editor and one for a reader where there are no keys
-// at all, and shows them: what is kept of a key is its hash.
+// firstKeys makes a key for each role where there are no keys at all, and shows
+// them: what is kept of a key is its hash.
 func firstKeys(ctx context.Context, keys apikey.Store, notices io.Writer) error {
 	if any, err := keys.List(ctx, "", 1); err != nil || len(any) > 0 {
 		return err
 	}
 	shown := "New keys, shown this one time:\n"
-	for _, name := range []string{"editor", "reader"} {
+	for _, name := range []string{"editor", "owner", "reader"} {
 		secret := apikey.Generate()
 		err := keys.Add(ctx, apikey.Record{
 			Name: name, Hash: apikey.Hash(secret), Permissions: permissions(name), Created: time.Now().UTC().Truncate(time.Second),
@@ -52,9 +56,9 @@ func firstKeys(ctx context.Context, keys apikey.Store, notices io.Writer) error 
 func scopes() map[string][]string { return map[string][]string{"notes:write": {"notes:read"}} }
 
 // newTokens takes access tokens of the issuer, for the API and for MCP.
-func newTokens(f flags) (*oauth.Authenticator, error) {
+func newTokens(f flags, replays oauth.Replays) (*oauth.Authenticator, error) {
 	resource := func(path string) oauth.Resource {
-		url := cmp.Or(f.publicURL, "http://127.0.0.1:8080") + path
+		url := f.url() + path
 		return oauth.Resource{
 			URL: url, Audiences: []string{cmp.Or(f.audience, url)},
 			MoreScopes: []string{"notes:read", "notes:write"}, Name: "Notes",
@@ -64,6 +68,7 @@ func newTokens(f flags) (*oauth.Authenticator, error) {
 		Resources:     []oauth.Resource{resource("/api"), resource("/mcp")},
 		Issuers:       []oauth.Issuer{{URL: f.issuer}},
 		Principal:     tokenCaller,
+		Replays:       replays,
 		ImpliedScopes: scopes(),
 		Loopback:      strings.HasPrefix(f.issuer, "http://"), // for development: such an issuer is on this machine
 	})
@@ -82,10 +87,10 @@ func tokenCaller(_ context.Context, claims *oauth.Claims) (*ambit.Principal, err
 }
 
 // newAgents knows the agents of a file by their signatures.
-func newAgents(f flags) (*webbotauth.Verifier, error) {
+func newAgents(f flags, nonces webbotauth.Nonces) (*webbotauth.Verifier, error) {
 	agents, err := webbotauth.LoadAgents(f.agents)
 	if err != nil {
 		return nil, err
 	}
-	return webbotauth.New(webbotauth.Options{Agents: agents, PublicURL: f.publicURL})
+	return webbotauth.New(webbotauth.Options{Agents: agents, PublicURL: f.publicURL, Nonces: nonces})
 }

@@ -26,9 +26,9 @@ func TestFirstRunMakesKeysAndShowsThemOnce(t *testing.T) {
 		t.Fatalf("want the note on the guest wifi, got code %d, %s%s", code, stdout, stderr)
 	}
 	keys := shownKeys(notices)
-	want := "New keys, shown this one time:\n  editor   " + keys["editor"] + "\n  reader   " + keys["reader"] + "\n"
-	if len(keys) != 2 || want != notices {
-		t.Errorf("want two keys and the notice\n%s, got %d keys and\n%s", want, len(keys), notices)
+	want := "New keys, shown this one time:\n  editor   " + keys["editor"] + "\n  owner    " + keys["owner"] + "\n  reader   " + keys["reader"] + "\n"
+	if len(keys) != 3 || want != notices {
+		t.Errorf("want three keys and the notice\n%s, got %d keys and\n%s", want, len(keys), notices)
 	}
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -54,7 +54,7 @@ func TestFirstRunMakesKeysAndShowsThemOnce(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	files := []string{"--db", filepath.Join(folder, "notes.db"), "--keys", filepath.Join(folder, "keys.json")}
+	files := []string{"--db", filepath.Join(folder, "notes.db")}
 	tests := []struct {
 		name           string
 		args           []string
@@ -66,7 +66,7 @@ func TestCommandLine(t *testing.T) {
 		{"call without permission", []string{"call", "notes.create", `{"title":"x"}`, "--as", "reader"}, 3, "", `"code":"forbidden"`},
 		{"call for nobody", []string{"call", "notes.search", `{"query":"x"}`}, 3, "", "--as"},
 		{"conflict", []string{"call", "notes.update", `{"id":1,"version":9,"title":"x"}`, "--as", "editor"}, 5, "", `"details":{"version":1}`},
-		{"purge asks, and nobody is there", []string{"call", "notes.purge", `{"tag":"trash"}`, "--as", "editor"}, 5, "", `"code":"declined"`},
+		{"purge shows what would go, and wants it confirmed", []string{"call", "notes.purge", `{"tag":"trash"}`, "--as", "editor"}, 5, "", `"title":"Old meeting room bookings"`},
 		{"unknown name", []string{"call", "notes.serach", `{}`, "--as", "editor"}, 4, "", "notes.search"},
 	}
 	for _, tt := range tests {
@@ -93,7 +93,7 @@ func TestDefaultFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"notes.db", "api-keys.json"} {
+	for _, name := range []string{"notes.db", "keyring"} {
 		if _, err := os.Stat(filepath.Join(found, "ambit-notes", name)); err != nil {
 			t.Error(err)
 		}

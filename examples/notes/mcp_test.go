@@ -18,7 +18,7 @@ import (
 
 var (
 	readerTools = []string{"notes_export", "notes_get", "notes_search"}
-	editorTools = []string{"notes_create", "notes_export", "notes_get", "notes_import", "notes_search", "notes_tag", "notes_update"}
+	editorTools = []string{"notes_create", "notes_export", "notes_get", "notes_import", "notes_publish", "notes_purge", "notes_search", "notes_tag", "notes_update"}
 )
 
 // TestStdio speaks MCP with the program over its standard input and output, as

@@ -7,8 +7,8 @@
 //
 //	out, err := notes.Search.Call(ctx, notes.SearchInput{Query: "roadmap"})
 //
-// Three permissions are in use: notes:read, notes:write and notes:purge. What
-// is missing is data, not an error, when it was asked for (a search without
+// Four permissions are in use: notes:read, notes:write, notes:purge and
+// notes:publish. What is missing is data, not an error, when it was asked for (a search without
 // hits, a note that does not exist); it is the error not_found when it was to
 // be changed.
 package notes

@@ -30,7 +30,7 @@ func Example() {
 	app := ambit.New(ambit.Options{Name: "notes"})
 	app.Add(notes.Search.Bind(s.Search), notes.Update.Bind(s.Update))
 	ctx, run := app.NewRun(context.Background(), ambit.RunOptions{Principal: &ambit.Principal{
-		Authority: "example", Subject: "alice", Permissions: []string{"notes:read"},
+		Authority: "example", Subject: "alice", Unscoped: true, Permissions: []string{"notes:read"},
 	}})
 	defer run.End()
 

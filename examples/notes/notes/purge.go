@@ -18,8 +18,8 @@ type PurgeOutput struct {
 	IDs    []int64 `json:"ids" doc:"Their numbers, which are never used again"`
 }
 
-// Purge deletes notes for good. Being destructive it is not offered to agents
-// over MCP, and every call of it asks for a confirmation.
+// Purge deletes notes for good. A person with a key confirms what they have been
+// shown; what an agent asks for over MCP, a person decides.
 var Purge = ambit.NewContract[PurgeInput, PurgeOutput](ambit.Spec{
 	Name:        "notes.purge",
 	Title:       "Delete notes for good",
@@ -27,8 +27,9 @@ var Purge = ambit.NewContract[PurgeInput, PurgeOutput](ambit.Spec{
 	Effect:      ambit.Destructive,
 	Permission:  "notes:purge",
 	Scopes:      []string{"notes:write"},
-	Expose:      ambit.HTTP,
+	Expose:      ambit.HTTP | ambit.MCP,
 	Idempotent:  true,
+	RecordInput: true,
 	Examples: []ambit.Example{
 		{Title: "Empty the trash", Input: `{"tag":"trash"}`},
 	},

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"regexp"
 	"time"
@@ -28,8 +27,8 @@ func (s *Store) Import(ctx context.Context, in notes.ImportInput) (notes.ImportO
 
 	call := ambit.FromContext(ctx) // nil outside a call, and then silent
 	var ids []int64
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		ids, err = insertAll(ctx, tx, drafts, func(done int) {
+	err := s.write(ctx, func(ctx context.Context, tx transaction) (err error) {
+		ids, err = insertAll(ctx, tx, drafts, time.Now(), func(done int) {
 			call.Progress(float64(done), float64(len(drafts)), fmt.Sprintf("%d of %d notes", done, len(drafts)))
 		})
 		return err
@@ -42,9 +41,8 @@ func (s *Store) Import(ctx context.Context, in notes.ImportInput) (notes.ImportO
 
 // insertAll writes the drafts in order and tells written how many are done
 // after each of them.
-func insertAll(ctx context.Context, tx *sql.Tx, drafts []draft, written func(done int)) ([]int64, error) {
+func insertAll(ctx context.Context, tx transaction, drafts []draft, now time.Time, written func(done int)) ([]int64, error) {
 	ids := make([]int64, 0, len(drafts))
-	now := time.Now()
 	for i, d := range drafts {
 		id, err := insert(ctx, tx, d, now)
 		if err != nil {

@@ -2,12 +2,12 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -32,8 +32,8 @@ func openForTest(t *testing.T) *Store {
 // rows counts the notes and, in the index, their titles that hold a word.
 func rows(t *testing.T, s *Store, word string) (inTable, inIndex int) {
 	t.Helper()
-	err := s.read(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM note), (SELECT count(*) FROM note_text(?))", word).Scan(&inTable, &inIndex)
+	err := s.read(t.Context(), func(ctx context.Context, tx transaction) error {
+		return tx.row(ctx, []any{&inTable, &inIndex}, "SELECT (SELECT count(*) FROM note), (SELECT count(*) FROM note_text($1))", word)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -110,8 +110,8 @@ func TestImportCanceledInTheMiddle(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	reached := 0
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := insertAll(ctx, tx, drafts, func(done int) {
+	err := s.write(ctx, func(ctx context.Context, tx transaction) error {
+		_, err := insertAll(ctx, tx, drafts, time.Now(), func(done int) {
 			reached = done
 			if done == 250 {
 				cancel()

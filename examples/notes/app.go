@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/examples/notes/notes"
+	"github.com/ambit-dev/ambit/examples/notes/store"
+	"github.com/ambit-dev/ambit/serve"
+	"github.com/ambit-dev/ambit/trust/apikey"
+	"github.com/ambit-dev/ambit/trust/approval"
+	"github.com/ambit-dev/ambit/trust/audit"
+)
+
+// name is the application's, which goes into what its keys seal.
+const name = "notes"
+
+// newApp joins the contracts to the store. What persons allow, what was done once
+// and the record of both are in the database of the notes.
+func newApp(s *store.Store, o ambit.Options) *ambit.App {
+	o.Name, o.Title, o.Version = name, "Notes", "1.0.0"
+	o.Instructions = "A notebook. Find notes with notes_search, read one with notes_get. " +
+		"To change one, give the version that you have read."
+	o.ImpliedScopes = scopes()
+	o.DestructiveOverMCP = true
+	o.HaltSources = []ambit.HaltSource{s.Kept().Halts}
+	o.Middleware = []ambit.Middleware{s.Transaction()}
+	app := ambit.New(o)
+	app.Add(
+		notes.Search.Bind(s.Search),
+		notes.Get.Bind(s.Get),
+		notes.Create.Bind(s.Create),
+		notes.Update.Bind(s.Update),
+		notes.Tag.Bind(s.Tag),
+		notes.Import.Bind(s.Import),
+		notes.Export.Bind(s.Export),
+		notes.Purge.Bind(s.Purge).WithPreview(s.PreviewPurge),
+		notes.Publish.Bind(s.Publish).WithPreview(s.PreviewPublish),
+		notes.Published.Bind(s.Published),
+	)
+	return app
+}
+
+// newApprovals keeps what persons allow, each decision with its entry in the audit
+// record.
+func newApprovals(f flags, s *store.Store, ring *ambit.KeyRing) (*audit.Log, *approval.Approvals, error) {
+	log, err := audit.New(s.Kept().Ledger, audit.Options{
+		Keys: ring, Application: name, Checkpoints: audit.CheckpointFile(f.beside("audit-checkpoints.jsonl")),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	approvals, err := approval.New(s.Kept().Ledger, approval.Options{Audit: log, URL: f.url() + "/approvals"})
+	if err != nil {
+		return nil, nil, errors.Join(err, log.Close())
+	}
+	return log, approvals, nil
+}
+
+// mountPage serves the approvals page, and a login for development.
+func mountPage(o *serve.Options, f flags, app *ambit.App, approvals *approval.Approvals, holders *apikey.Authenticator, notices io.Writer) {
+	people := newLogin(app, holders.Principal)
+	o.Wrap = func(next http.Handler) http.Handler {
+		page, err := approval.NewPage(app, approvals, approval.PageOptions{Login: people.who, SignIn: people.signIn})
+		if err != nil {
+			app.Logger().Error(err.Error())
+			return nil // which keeps the application from starting
+		}
+		mux := http.NewServeMux()
+		mux.Handle("/login", people)
+		mux.Handle("/", page.Wrap(next))
+		return mux
+	}
+	o.Ready = func(net.Addr) {
+		_, _ = fmt.Fprintf(notices, "approvals page=%s/approvals code=%s (a login for development: give the name of a key and this code)\n", f.url(), people.code)
+	}
+}
