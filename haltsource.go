@@ -125,10 +125,17 @@ func (a *App) eachSwitch(work func(*watched)) {
 func (a *App) watch(ctx context.Context, s *watched) {
 	ticker := time.NewTicker(HaltPoll)
 	defer ticker.Stop()
+	wake := make(chan struct{}, 1)
+	if n, ok := s.HaltSource.(HaltNotifier); ok {
+		var listener sync.WaitGroup
+		defer listener.Wait()
+		listener.Go(func() { listen(ctx, n, wake) })
+	}
 	for {
 		a.readSwitch(ctx, s)
 		select {
 		case <-ticker.C:
+		case <-wake:
 		case <-ctx.Done():
 			return
 		}

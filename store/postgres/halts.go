@@ -45,7 +45,7 @@ func (h *Halts) Read(ctx context.Context) (halts []ambit.Halt, err error) {
 	return halts, nil
 }
 
-// Changed returns when another instance may have changed what is stopped, so that
+// Notify calls changed whenever an instance has changed what is stopped, so that
 // nobody has to wait for the next reading, see [ambit.HaltNotifier]. It keeps a
 // connection of its own, beside the pool's, for as long as it waits.
 func (h *Halts) Notify(ctx context.Context, changed func()) error {
