@@ -85,15 +85,15 @@ func (l *Log) extend(ctx context.Context, c *chain, entries []Entry, add func(ct
 	}
 	for try := 0; ; try++ {
 		head := c.place(entries)
+		c.doubt = true // also where add does not return
 		added, err = add(ctx, entries)
 		if err == nil {
-			if added {
+			if c.doubt = false; added {
 				c.seq, c.mac = head.Seq, head.MAC
 			}
 			return added, nil
 		}
 		writer, seq := c.writer, c.seq
-		c.doubt = true
 		landed, asking := l.catchUp(ctx, c, head.MAC)
 		switch {
 		case asking != nil:

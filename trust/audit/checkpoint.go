@@ -154,7 +154,8 @@ func (l *Log) mark(ctx context.Context, every time.Duration) {
 	}
 }
 
-func (l *Log) markChain(ctx context.Context, c *chain) error {
+func (l *Log) markChain(ctx context.Context, c *chain) (err error) {
+	defer contain(&err)
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	select {

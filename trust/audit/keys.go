@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"slices"
 	"time"
 
 	"github.com/ambit-dev/ambit"
@@ -51,14 +52,22 @@ func (k keys) sign() []ed25519.PrivateKey {
 	return private
 }
 
-// signed reports whether one of the keys has signed the text.
-func (k keys) signed(text, signature []byte) bool {
+// signers are the public halves of the keys that sign.
+type signers []ed25519.PublicKey
+
+func (k keys) signers() signers {
+	var list signers
 	for _, private := range k.sign() {
-		if public, ok := private.Public().(ed25519.PublicKey); ok && ed25519.Verify(public, text, signature) {
-			return true
+		if public, ok := private.Public().(ed25519.PublicKey); ok {
+			list = append(list, public)
 		}
 	}
-	return false
+	return list
+}
+
+// signed reports whether one of them has signed the text.
+func (s signers) signed(text, signature []byte) bool {
+	return slices.ContainsFunc(s, func(public ed25519.PublicKey) bool { return ed25519.Verify(public, text, signature) })
 }
 
 // PublicKey returns the key by which anyone can tell that this log has signed a

@@ -41,7 +41,7 @@ func (l *Log) Claim(ctx context.Context, c ambit.Claim) (ambit.Record, error) {
 	if u == nil {
 		return ambit.Record{}, errors.New("audit: the log does not see the calls that it is to claim: put Log.Observer among ambit.Options.Observers")
 	}
-	if err := l.reserve(ctx); err != nil {
+	if err := l.reserveFor(ctx, u); err != nil {
 		return ambit.Record{}, err
 	}
 	e := &c.Intent.Event
@@ -49,8 +49,8 @@ func (l *Log) Claim(ctx context.Context, c ambit.Claim) (ambit.Record, error) {
 	defer l.recycle(n)
 	n.take(l, chain, c.Intent.Input)
 	u.mu.Lock()
-	u.slot, u.claimed, u.intent = true, true, e.Effect >= ambit.Execute
-	u.digest, u.input, u.large = append(u.digest, n.digest...), append(u.input, n.input...), n.large
+	u.claimed, u.intent = true, e.Effect >= ambit.Execute
+	u.digest, u.input, u.large = append(u.digest[:0], n.digest...), append(u.input[:0], n.input...), n.large
 	u.mu.Unlock()
 
 	if n.event.Proposal == "" {

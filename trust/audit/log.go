@@ -167,8 +167,9 @@ func (l *Log) Close() error {
 	return l.failure
 }
 
-// Flush waits until everything that was recorded so far is in the store, or ctx
-// ends, or the log is closed.
+// Flush waits until nothing waits to be written, or ctx ends, or the log is
+// closed. It is for tests, and for programs that make no calls meanwhile: while
+// some come all the time, something always waits.
 func (l *Log) Flush(ctx context.Context) error {
 	flushed := make(chan struct{})
 	select {

@@ -153,6 +153,18 @@ func (l *Log) lose(n *line, cause error) {
 		slog.String("principal", n.event.Principal), slog.String("call", n.event.Call.String()), slog.String("code", string(n.event.Code)), slog.Any("cause", cause))
 }
 
+// reserveFor takes a slot for a call that has none.
+func (l *Log) reserveFor(ctx context.Context, u *underWay) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.slot {
+		return nil
+	}
+	err := l.reserve(ctx)
+	u.slot = err == nil
+	return err
+}
+
 // reserve takes a slot, and waits for one no longer than a call may wait.
 func (l *Log) reserve(ctx context.Context) error {
 	if l.isClosed() {

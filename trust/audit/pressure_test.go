@@ -175,6 +175,9 @@ func (f *faulty) do(something func() error) error {
 	case "done, but nobody learns it":
 		f.how = ""
 		return errors.Join(something(), errBroken)
+	case "panics":
+		f.how = ""
+		panic("a bug in the store")
 	case "done later":
 		f.how = ""
 		f.late = func() { _ = something() }
@@ -323,6 +326,48 @@ func TestT22_UnknownEndsOfTransactions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A bug in the store neither ends the program nor loses what it was given.
+func TestAPanicOfTheStoreIsAnError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &faulty{Store: memory.New(), how: "panics"}
+		log := newLog(t, store, func(o *audit.Options) { o.Logger = slog.New(slog.DiscardHandler) })
+		if err := call(t.Context(), log, eventOf(ambit.Write), ambit.Digest{}, `{}`, succeed); err != nil {
+			t.Fatal(err)
+		}
+		flush(t, log)
+		if got := kinds(t, store, "acme"); got["call"] != 1 {
+			t.Errorf("want the call on record, got %v", got)
+		}
+		verified(t, log, "acme")
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A gap that could not be written at once is written later, and counts what came
+// meanwhile.
+func TestT22_GapsOutlastAnOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &faulty{Store: memory.New(), how: "down"}
+		log := newLog(t, store, func(o *audit.Options) { o.Logger = slog.New(slog.DiscardHandler) })
+		for range 3 {
+			refuse(t.Context(), log, eventOf(ambit.Write), ambit.CodeForbidden)
+			time.Sleep(time.Minute)
+		}
+		store.fail("")
+		flush(t, log)
+		if got := kinds(t, store, "acme"); got["missed"]+got["refusal"] != 3 || got["gap"] != 1 {
+			t.Errorf("want three refusals on record or counted in one gap, got %v", got)
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Somebody who takes the place of an entry is found out and holds nothing up.

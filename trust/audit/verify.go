@@ -121,7 +121,7 @@ func (l *Log) verifications(ctx context.Context, tenant string, checkpoints []Ch
 	if err != nil {
 		return nil, fmt.Errorf("audit: reading the cuts: %w", err)
 	}
-	keys := l.keys.chain(tenant)
+	keys, signers := l.keys.chain(tenant), l.keys.signers()
 	chains := map[string]*verification{}
 	of := func(writer string) *verification {
 		if chains[writer] == nil {
@@ -133,14 +133,14 @@ func (l *Log) verifications(ctx context.Context, tenant string, checkpoints []Ch
 		of(head.Writer)
 	}
 	for _, cut := range cuts {
-		of(cut.Writer).begin(cut, l.keys.signed(cut.text(), cut.Signature))
+		of(cut.Writer).begin(cut, signers.signed(cut.text(), cut.Signature))
 	}
 	for _, mark := range checkpoints {
 		if mark.Tenant != tenant {
 			continue
 		}
 		report.Checkpoints++
-		of(mark.Writer).expect(mark, l.keys.signed(mark.text(), mark.Signature))
+		of(mark.Writer).expect(mark, signers.signed(mark.text(), mark.Signature))
 	}
 	return chains, nil
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -41,7 +42,7 @@ func (l *Log) write() {
 func (w *writer) wait() (open bool) {
 	lines, musts := w.lines, w.musts
 	var again <-chan time.Time
-	if len(w.batch) > 0 {
+	if w.retry > 0 {
 		lines, musts, again = nil, nil, time.After(w.retry)
 	}
 	select {
@@ -63,8 +64,7 @@ func (w *writer) wait() (open bool) {
 // round writes one batch, and what is missing.
 func (w *writer) round(ctx context.Context) {
 	w.gather()
-	w.put(ctx)
-	w.tellGaps(ctx)
+	w.pace(ctx, errors.Join(w.put(ctx), w.tellGaps(ctx)))
 	if w.idle() {
 		for _, flushed := range w.flushed {
 			close(flushed)
@@ -73,7 +73,11 @@ func (w *writer) round(ctx context.Context) {
 	}
 }
 
-func (w *writer) idle() bool { return len(w.batch)+len(w.lines)+len(w.musts) == 0 }
+func (w *writer) idle() bool {
+	w.gapMu.Lock()
+	defer w.gapMu.Unlock()
+	return len(w.batch)+len(w.lines)+len(w.musts)+len(w.gapped) == 0
+}
 
 // gather fills the batch with what waits, outcomes first.
 func (w *writer) gather() {
@@ -95,7 +99,7 @@ func (w *writer) gather() {
 
 // put writes the batch, tenant by tenant. Of what was not written, it keeps what
 // has to be and counts the rest.
-func (w *writer) put(ctx context.Context) {
+func (w *writer) put(ctx context.Context) (failure error) {
 	var tenants []string
 	of := map[string][]*line{}
 	for _, n := range w.batch {
@@ -105,7 +109,6 @@ func (w *writer) put(ctx context.Context) {
 		of[n.event.Tenant] = append(of[n.event.Tenant], n)
 	}
 	var kept []*line
-	var failure error
 	for _, tenant := range tenants {
 		lines := of[tenant]
 		if err := w.append(ctx, tenant, lines); err != nil {
@@ -119,11 +122,12 @@ func (w *writer) put(ctx context.Context) {
 	}
 	clear(w.batch)
 	w.batch = append(w.batch[:0], kept...)
-	w.pace(ctx, failure)
+	return failure
 }
 
 // append writes lines of one tenant, all or none.
-func (w *writer) append(ctx context.Context, tenant string, lines []*line) error {
+func (w *writer) append(ctx context.Context, tenant string, lines []*line) (err error) {
+	defer contain(&err)
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	entries, c := make([]Entry, len(lines)), w.chainOf(tenant)
@@ -131,14 +135,18 @@ func (w *writer) append(ctx context.Context, tenant string, lines []*line) error
 		n.settle(w.Log, c)
 		entries[i] = n.record().entry()
 	}
-	landed, err := w.extend(ctx, c, entries, func(ctx context.Context, entries []Entry) (bool, error) {
-		err := w.store.Append(ctx, entries...)
-		return err == nil, err
-	})
+	landed, err := w.extend(ctx, c, entries, w.appendAll)
 	if landed {
 		return nil
 	}
 	return err
+}
+
+// contain makes an error of a panic in what the application has given the log.
+func contain(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("audit: panic: %v", v)
+	}
 }
 
 // keep returns the lines that have to be written and counts the others.
@@ -166,7 +174,7 @@ func (w *writer) drop(n *line) {
 // fail and when it is in order again.
 func (w *writer) pace(ctx context.Context, failure error) {
 	switch {
-	case failure == nil && w.retry > 0 && len(w.batch) == 0:
+	case failure == nil && w.retry > 0:
 		w.logger.InfoContext(ctx, "the audit record is written again")
 		w.retry = 0
 	case failure != nil && w.retry == 0:
@@ -179,7 +187,7 @@ func (w *writer) pace(ctx context.Context, failure error) {
 }
 
 // tellGaps writes how many calls have no entry.
-func (w *writer) tellGaps(ctx context.Context) {
+func (w *writer) tellGaps(ctx context.Context) (failure error) {
 	w.gapMu.Lock()
 	chains := w.gapped
 	w.gapped = nil
@@ -189,18 +197,29 @@ func (w *writer) tellGaps(ctx context.Context) {
 		gap := c.gap
 		c.gap = Gap{}
 		c.mu.Unlock()
-		record := Record{Kind: KindGap, Tenant: c.tenant, Gap: &gap}
-		bounded, cancel := context.WithTimeout(ctx, storePatience)
-		landed, err := w.extend(bounded, c, []Entry{record.entry()}, func(ctx context.Context, entries []Entry) (bool, error) {
-			err := w.store.Append(ctx, entries...)
-			return err == nil, err
-		})
-		cancel()
-		if !landed {
+		if err := w.tellGap(ctx, c, gap); err != nil {
+			failure = err
 			w.missed(c, gap)
-			w.pace(ctx, err)
 		}
 	}
+	return failure
+}
+
+func (w *writer) tellGap(ctx context.Context, c *chain, gap Gap) (err error) {
+	defer contain(&err)
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	record := Record{Kind: KindGap, Tenant: c.tenant, Gap: &gap}
+	landed, err := w.extend(ctx, c, []Entry{record.entry()}, w.appendAll)
+	if landed {
+		return nil
+	}
+	return err
+}
+
+func (w *writer) appendAll(ctx context.Context, entries []Entry) (added bool, err error) {
+	err = w.store.Append(ctx, entries...)
+	return err == nil, err
 }
 
 // miss counts a call that has no entry.
@@ -239,8 +258,8 @@ func (w *writer) end() {
 		if w.idle() {
 			break
 		}
-		if len(w.batch) == 0 {
-			continue
+		if w.retry == 0 {
+			continue // there is another batch
 		}
 		select {
 		case <-time.After(w.retry):
