@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/trust/audit"
@@ -34,6 +36,10 @@ type Options struct {
 	// Caps bound how many proposals may be pending. What is zero is
 	// DefaultRequesterCap or DefaultTenantCap.
 	Caps Caps
+	// Keep is how long a record is kept that nothing can come of any more; it is
+	// looked for once an hour while proposals are made. At least a day. Zero:
+	// DefaultKeep.
+	Keep time.Duration
 	// URL is where the approvals page is reached, as in
 	// "https://notes.example.com/approvals": requesters and notices are given the
 	// proposal's address below it, and [NewPage] serves it there and nowhere
@@ -52,6 +58,7 @@ type Approvals struct {
 	caps     Caps
 	page     *url.URL // nil: there is none
 	outboxes []*outbox
+	old      *retention
 	logger   *slog.Logger
 }
 
@@ -65,6 +72,8 @@ func New(store Store, o Options) (*Approvals, error) {
 		return nil, errors.New("approval: Options.Audit is a log over another store, so that a decision and its entry could not be one transaction")
 	case o.Caps.Requester < 0 || o.Caps.Tenant < 0:
 		return nil, errors.New("approval: Options.Caps is negative: leave it zero for the default")
+	case o.Keep != 0 && o.Keep < 24*time.Hour:
+		return nil, errors.New("approval: Options.Keep is less than a day: leave it zero for the default")
 	case slices.Contains(o.Notifiers, nil):
 		return nil, errors.New("approval: Options.Notifiers holds nil: leave it out")
 	}
@@ -85,6 +94,7 @@ func New(store Store, o Options) (*Approvals, error) {
 		page.Path = strings.TrimRight(page.Path, "/")
 		a.page = page
 	}
+	a.old = newRetention(store, cmp.Or(o.Keep, DefaultKeep), a.logger)
 	for _, to := range o.Notifiers {
 		a.outboxes = append(a.outboxes, newOutbox(to, a.logger))
 	}
@@ -107,9 +117,10 @@ func (a *Approvals) Ledger() ambit.Ledger {
 }
 
 // Close passes on the notices that wait, until ctx ends, and returns when
-// nothing of the notifiers runs any more. Proposals that are made afterwards are
+// nothing of the notifiers, and no removal of old records, runs any more. Proposals that are made afterwards are
 // kept, and nobody is told.
 func (a *Approvals) Close(ctx context.Context) error {
+	a.old.close()
 	var failures []error
 	for _, o := range a.outboxes {
 		failures = append(failures, o.close(ctx))
@@ -201,6 +212,9 @@ func (a *Approvals) propose(ctx context.Context, p ambit.Proposal) (r Record, cr
 		r, created, err = a.store.Propose(ctx, id, p, a.caps, e)
 		return created, err
 	})
+	if created {
+		a.old.due(time.Now())
+	}
 	return r, created, err
 }
 

@@ -214,17 +214,6 @@ func TestT12_NothingOfARunDecides(t *testing.T) {
 	}
 }
 
-// No surface has a capability that decides: there is none at all.
-func TestT12_NoCapabilityDecides(t *testing.T) {
-	t.Parallel()
-	n := newNotes(t, approval.Options{})
-	for _, contract := range n.app.Capabilities() {
-		if name := contract.Spec().Name; !strings.HasPrefix(name, "notes.") {
-			t.Errorf("want the application's own capabilities alone, got %s", name)
-		}
-	}
-}
-
 func TestReasonsAreOneLine(t *testing.T) {
 	t.Parallel()
 	n := newNotes(t, approval.Options{})

@@ -49,7 +49,12 @@ const pageURL = "https://notes.example.com/approvals"
 // the test does not need its own.
 func newNotes(t *testing.T, o approval.Options, adjust ...func(*ambit.Options)) *notes {
 	t.Helper()
-	n := &notes{t: t, store: memory.New(), shelf: "3 notes", people: map[string]*ambit.Principal{}}
+	return newNotesOn(t, memory.New(), o, adjust...)
+}
+
+func newNotesOn(t *testing.T, store *memory.Store, o approval.Options, adjust ...func(*ambit.Options)) *notes {
+	t.Helper()
+	n := &notes{t: t, store: store, shelf: "3 notes", people: map[string]*ambit.Principal{}}
 	if o.URL == "" {
 		o.URL = pageURL
 	}
@@ -81,7 +86,7 @@ func newNotes(t *testing.T, o approval.Options, adjust ...func(*ambit.Options)) 
 	spec := func(name string, level ambit.Approval, quorum int) ambit.Spec {
 		return ambit.Spec{
 			Name: name, Title: "Purge a folder", Description: "Deletes every note of a folder.", Effect: ambit.Destructive,
-			Permission: "notes:purge", Expose: ambit.HTTP, Approval: level, Quorum: quorum,
+			Permission: "notes:purge", Expose: ambit.HTTP, Approval: level, Quorum: quorum, Revision: options.Version,
 		}
 	}
 	n.app.Add(
