@@ -78,32 +78,42 @@ func Open(ctx context.Context, path string, options ...Options) (*Store, error) 
 	return s, nil
 }
 
-// makeFile makes an empty file that nobody else may read, unless there is one.
-// The files that SQLite puts beside it get the same rights.
+// makeFile makes an empty file that nobody else may read, unless there is one,
+// and the one beside it that its processes share memory by, which SQLite would
+// give to everybody.
 func makeFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
+	for _, name := range []string{path, path + "-shm"} {
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return err
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
 	}
-	return file.Close()
+	return nil
 }
 
 // sourceName is the data source name for a file. What is committed is on disk:
 // a claim that a crash of the machine could undo would let a call run twice.
 func sourceName(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive letter
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a drive letter
 	}
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": {
-		"busy_timeout(10000)", // first, so that the next one waits too
-		"journal_mode(wal)",
-		"synchronous(full)",
-		"foreign_keys(on)",
-	}}.Encode()}).String()
+	query := url.Values{
+		"modeof": {path}, // the log beside the file has the file's rights
+		"_pragma": {
+			"busy_timeout(10000)", // first, so that the next one waits too
+			"journal_mode(wal)",
+			"synchronous(full)",
+			"foreign_keys(on)",
+		},
+	}.Encode()
+	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: strings.ReplaceAll(query, "+", "%20")}).String() // SQLite takes a plus as it is
 }
 
 // New returns a store on a database of the application's own, and brings its

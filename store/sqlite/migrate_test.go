@@ -1,0 +1,91 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/ambit-dev/ambit/store/sqlite"
+	"github.com/ambit-dev/ambit/store/storetest"
+)
+
+// database opens a database as an application does that has tables of its own.
+func database(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := driver.Open("file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "app.db")) + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return db
+}
+
+// The tables of every earlier version are brought up to date, and a store on them
+// is one like any other.
+func TestMigrations(t *testing.T) {
+	t.Parallel()
+	newest, err := sqlite.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version := range newest {
+		t.Run(fmt.Sprint("from version ", version), func(t *testing.T) {
+			t.Parallel()
+			storetest.Run(t, func(t *testing.T) storetest.Stores {
+				db := database(t)
+				if err := sqlite.MigrateTo(t.Context(), db, version); err != nil {
+					t.Fatalf("bring the tables to version %d: %v", version, err)
+				}
+				s, err := sqlite.New(t.Context(), db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return stores(s)
+			})
+		})
+	}
+}
+
+// Tables of a later version are not worked on.
+func TestMigrations_NewerThanTheProgram(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	if _, err := sqlite.New(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("INSERT INTO ambit_version (version_id, is_applied) VALUES (1000, 1)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.New(t.Context(), db); err == nil || !strings.Contains(err.Error(), "use a newer program") {
+		t.Errorf("want an error that says what to do, got %v", err)
+	}
+}
+
+// Of several that open a new file at once, each finds it ready.
+func TestMigrations_AtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "new.db")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			s, err := sqlite.Open(t.Context(), path)
+			if err != nil {
+				t.Errorf("Open: %v", err)
+				return
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+	}
+	all.Wait()
+}
