@@ -131,6 +131,10 @@ func TestReadme(t *testing.T) {
 		"sh issuer", "sh serve-oauth", "sh no-token", "text no-token-answer", "sh metadata", "json metadata-answer", "sh token",
 		"sh with-token", "json with-token-answer", "sh narrow-token", "text narrow-token-answer", "sh wider-token", "json wider-token-answer",
 		"sh agent-key", "sh serve-agents", "sh unsigned", "json unsigned-answer", "sh signed", "json signed-answer",
+		"sh purge", "json purge-answer", "sh purge-confirmed", "json purge-confirmed-answer",
+		"sh mcp-purge", "json mcp-purge-answer", "sh approve", "text approve-answer", "sh mcp-purge-again", "json mcp-purge-again-answer",
+		"sh publish", "json publish-answer", "sh approve-own", "json approve-own-answer", "sh approve-other", "text approve-other-answer",
+		"sh published", "json published-answer", "sh verify", "json verify-answer",
 		"go hello",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
