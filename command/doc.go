@@ -15,6 +15,7 @@
 //	hello whoami  [--as NAME]                   the key of that principal
 //	hello call    [--as NAME] CAPABILITY [INPUT]  one call
 //	hello key     create|list|expire|rotate|revoke  care for API keys
+//	hello approvals ...                         decide about what waits for a person
 //	hello halt    WHAT...                       stop calls on every instance
 //	hello halts                                 what is stopped
 //	hello resume  --form file                   let calls go on
