@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -59,9 +60,13 @@ func digestOf(tag string, texts ...string) Digest {
 // holds for. The contract must be compiled.
 func (c *contract) hash(agent AgentPolicy) Digest {
 	s := &c.spec
+	approval := s.Approval.String()
+	if s.Quorum > 1 { // fewer persons than that have allowed another contract
+		approval += "/" + strconv.Itoa(s.Quorum)
+	}
 	scopes := slices.Compact(slices.Sorted(slices.Values(s.Scopes)))
 	return digestOf("ambit/contract/2", s.Name, s.Effect.String(), s.Permission, strings.Join(scopes, " "),
-		string(c.in.JSON()), string(c.out.JSON()), s.Approval.String(), agent.String(), s.Revision)
+		string(c.in.JSON()), string(c.out.JSON()), approval, agent.String(), s.Revision)
 }
 
 // inputDigest returns the digest of an input in canonical form.

@@ -62,7 +62,9 @@ func (a *App) canApprove(call *Call, need Approval) bool {
 	case need == Confirm:
 		return call.parent == nil && via&(Assistant|Sandbox|Schedule) == 0 && (via&(HTTP|WebMCP|MCP) != 0 || !call.run.who().Anonymous())
 	}
-	return !via.Has(WebMCP)
+	// A capability of one run is known to that run alone: nobody could be shown
+	// what it would do.
+	return !via.Has(WebMCP) && call.entry.permission >= 0
 }
 
 func blockedInPlan() *Error {

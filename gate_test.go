@@ -108,7 +108,7 @@ type gateApp struct {
 	asked, reviewed, ranAll atomic.Int64
 }
 
-func newGateApp(effect ambit.Effect, withMonitor bool, change func(*ambit.Spec)) *gateApp {
+func newGateApp(effect ambit.Effect, withMonitor bool, change func(*ambit.Spec), adjust ...func(*ambit.Options)) *gateApp {
 	g := &gateApp{monitor: "pass"}
 	spec := echoSpec()
 	spec.Effect = effect
@@ -135,6 +135,9 @@ func newGateApp(effect ambit.Effect, withMonitor bool, change func(*ambit.Spec))
 			}
 			return ambit.Verdict{}, nil
 		})
+	}
+	for _, f := range adjust {
+		f(&options)
 	}
 	g.App = newApp(options, ambit.Define(spec, func(ctx context.Context, in echoInput) (echoOutput, error) {
 		g.ranAll.Add(1)

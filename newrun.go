@@ -240,6 +240,9 @@ func (r *Run) addOwn(capabilities []AnyCapability) *Error {
 		if fault == "" {
 			fault = r.app.approvalFault(&e.contract.spec)
 		}
+		if fault == "" && e.contract.spec.Approval >= Human {
+			fault = "needs the approval of a person, who could not be shown a capability of one run"
+		}
 		if fault != "" {
 			return refusedRun(CodeInternal, "capability %q of one run: %s", c.Contract().Name(), fault)
 		}

@@ -23,6 +23,9 @@ func (a *App) Notices() []string {
 
 // ready asks the parts for their notices and faults.
 func (a *App) ready() (faults []error) {
+	if a.recorder == nil && slices.ContainsFunc(a.entries, func(e *entry) bool { return e.contract.spec.Effect >= Execute }) {
+		a.notices = append(a.notices, "no audit record is kept of what executes, reaches out or destroys: package trust/audit has one, for Options.Ledger")
+	}
 	part, ok := a.options.Ledger.(readier)
 	if !ok {
 		return nil

@@ -173,6 +173,9 @@ func (o logObserver) Finish(ctx context.Context, e Event) {
 	if e.Replayed {
 		attrs = append(attrs, slog.Bool("replayed", true))
 	}
+	if e.Proposal != "" {
+		attrs = append(attrs, slog.String("proposal", e.Proposal))
+	}
 	if e.Limit != 0 {
 		attrs = append(attrs, slog.String("limit", e.Limit.String()))
 	}

@@ -210,7 +210,7 @@ func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error,
 		return
 	}
 	err := a.withLedger(call, context.WithoutCancel(call.ctx.parent), func(ctx context.Context) error {
-		if !call.ran || failure != nil && failure.Executed == ExecutedNo {
+		if !call.ran || failure != nil && (failure.Executed == ExecutedNo || call.Effect() == Read) {
 			return a.options.Ledger.Release(ctx, o.claim)
 		}
 		ending := Ending{Failed: failure != nil}

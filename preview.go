@@ -97,7 +97,11 @@ func (a *App) show(call *Call, in *invocation, p Preview) (shownPreview, *Error)
 		return shownPreview{}, a.invalidPreview(call, "it has %d bytes, at most %d are shown", len(text), MaxPreview)
 	}
 	input := in.entry.contract.in
-	for _, secret := range input.Secrets(in.frame.canonical(input)) {
+	given := in.text
+	if given == nil {
+		given = in.frame.canonical(input)
+	}
+	for _, secret := range input.Secrets(given) {
 		if secret = bytes.Trim(secret, `"`); len(secret) > shortSecret && bytes.Contains(text, secret) {
 			return shownPreview{}, a.invalidPreview(call, "it shows a secret of the input")
 		}

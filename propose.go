@@ -75,7 +75,13 @@ func (a *App) previewAtWork(call *Call, in *invocation) (shownPreview, *Error) {
 		return shownPreview{}, failure
 	}
 	defer a.leaveSlot(call)
-	return a.preview(call, in)
+	shown, failure := a.preview(call, in)
+	if failure != nil && call.ctx.Err() != nil {
+		if halted := a.halted(call); halted != nil {
+			return shownPreview{}, halted
+		}
+	}
+	return shown, failure
 }
 
 // propose asks for the proposal that answers for the call.
