@@ -25,12 +25,12 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 	open, before := s.answering[p.Binding.Operation()], lifecycle.Row{}
 	if open != nil {
 		before = open.Clone()
-		stays, changed := before.Ask(p, now)
+		stays, changed, raised := before.Ask(p, now)
 		if stays && changed {
 			s.write(before)
 		}
 		if stays {
-			return before.Record, false, nil
+			return before.Record, raised, nil
 		}
 	}
 	if err := s.tooMany(p, caps, now); err != nil {

@@ -33,14 +33,14 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 			u.ahead.Load(), p.Binding.Principal, p.Binding.Tenant).QueryRow(func(row pgx.Row) error { return row.Scan(&requester, &tenant, &next) })
 	}, func(u *unit) error {
 		if open.found {
-			stays, changed := open.Ask(p, u.now)
+			stays, changed, raised := open.Ask(p, u.now)
 			if changed {
 				if err := u.update(open.Row); err != nil {
 					return err
 				}
 			}
 			if stays {
-				record, created = open.Record, false
+				record, created = open.Record, raised
 				return nil
 			}
 			// What gives way is no longer pending: it was not counted, or it had

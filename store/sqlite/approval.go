@@ -23,14 +23,14 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 			return err
 		}
 		if open {
-			stays, changed := r.Ask(p, u.now)
+			stays, changed, raised := r.Ask(p, u.now)
 			if changed {
 				if err := u.update(ctx, r); err != nil {
 					return err
 				}
 			}
 			if stays {
-				record = r.Record
+				record, created = r.Record, raised
 				return nil
 			}
 		}

@@ -1,8 +1,10 @@
 package sqlite_test
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -10,7 +12,24 @@ import (
 	"github.com/ambit-dev/ambit/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	storetest.Child(lives(""))
+	goleak.VerifyTestMain(m)
+}
+
+func lives(path string) storetest.Lives {
+	return storetest.Lives{
+		Address: path,
+		Open: func(ctx context.Context, path string) (storetest.ApprovalsAndAudit, func(), error) {
+			s, err := sqlite.Open(ctx, path)
+			if err != nil {
+				return nil, nil, err
+			}
+			return s, func() { _ = s.Close() }, nil
+		},
+		Advance: func(s storetest.ApprovalsAndAudit, by time.Duration) { s.(*sqlite.Store).Advance(by) },
+	}
+}
 
 // open opens a file of its own.
 func open(t *testing.T, options ...sqlite.Options) *sqlite.Store {
@@ -37,4 +56,9 @@ func stores(s *sqlite.Store) storetest.Stores {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Stores { return stores(open(t)) })
+}
+
+func TestT17_Killed(t *testing.T) {
+	t.Parallel()
+	storetest.RunKilled(t, lives(filepath.Join(t.TempDir(), "killed.db")))
 }

@@ -11,8 +11,9 @@ import (
 
 // Ask puts the question to the row that is open for its operation. Stays reports
 // that the row answers for it; where it does not, it is closed to such questions,
-// and another row has to be made. Changed reports that the row is to be written.
-func (r *Row) Ask(p ambit.Proposal, now time.Time) (stays, changed bool) {
+// and another row has to be made. Changed reports that the row is to be written, and
+// raised that it takes more than before.
+func (r *Row) Ask(p ambit.Proposal, now time.Time) (stays, changed, raised bool) {
 	changed = r.Lapse(now)
 	until, forever := r.AnswersUntil()
 	if !forever && !now.Before(until) || r.givesWay(p) {
@@ -20,13 +21,14 @@ func (r *Row) Ask(p ambit.Proposal, now time.Time) (stays, changed bool) {
 			r.close(ambit.ProposalExpired, now)
 		}
 		r.Open = false
-		return false, true
+		return false, true, false
 	}
 	if r.State == ambit.ProposalPending {
-		repeated, raised := r.repeat(p, now), r.raise(p, now)
+		repeated := r.repeat(p, now)
+		raised = r.raise(p, now)
 		changed = changed || repeated || raised
 	}
-	return true, changed
+	return true, changed, raised
 }
 
 // givesWay reports whether the row makes room for a question that is asked on
