@@ -24,7 +24,7 @@ func guests() []guest {
 		{"github.com/spf13/cobra", []string{"command", "cmd"}},
 
 		{"github.com/ncruces/go-sqlite3", []string{"store/sqlite", "examples"}},
-		{"github.com/jackc/pgx/v5", []string{"store/postgres", "surface/schedule/river"}},
+		{"github.com/jackc/pgx/v5", []string{"store/postgres", "surface/schedule/river", "internal/postgrestest", "examples"}},
 		{"github.com/pressly/goose/v3", []string{"store/sqlite", "store/postgres"}},
 		{"github.com/riverqueue/river", []string{"surface/schedule/river"}},
 		{"github.com/grafana/sobek", []string{"surface/sandbox/sobek"}},

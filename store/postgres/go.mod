@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/ambit-dev/ambit v0.0.0
+	github.com/ambit-dev/ambit/internal/postgrestest v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/pressly/goose/v3 v3.30.1
 	go.uber.org/goleak v1.3.0
@@ -24,4 +25,7 @@ require (
 	pgregory.net/rapid v1.3.0 // indirect
 )
 
-replace github.com/ambit-dev/ambit => ../..
+replace (
+	github.com/ambit-dev/ambit => ../..
+	github.com/ambit-dev/ambit/internal/postgrestest => ../../internal/postgrestest
+)

@@ -8,23 +8,25 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/ambit-dev/ambit/internal/postgrestest"
 	"github.com/ambit-dev/ambit/store/postgres"
-	"github.com/ambit-dev/ambit/store/postgres/internal/cluster"
 	"github.com/ambit-dev/ambit/store/storetest"
 )
 
 // server is what all tests share.
 var server struct {
 	once     sync.Once
-	cluster  *cluster.Cluster
+	cluster  *postgrestest.Cluster
 	template string // the name of a database whose tables are up to date
 	err      error
 }
 
 func TestMain(m *testing.M) {
+	storetest.Child(lives(""))
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if server.cluster != nil {
 			if err := server.cluster.Stop(); err != nil && code == 0 {
@@ -36,17 +38,17 @@ func TestMain(m *testing.M) {
 }
 
 // start returns the server that the tests share, and starts it for the first.
-func start(t *testing.T) *cluster.Cluster {
+func start(t *testing.T) *postgrestest.Cluster {
 	t.Helper()
 	server.once.Do(func() {
 		ctx := context.Background()
-		if server.cluster, server.err = cluster.Start(ctx); server.err != nil {
+		if server.cluster, server.err = postgrestest.Start(ctx); server.err != nil {
 			return
 		}
 		server.template, server.err = template(ctx, server.cluster)
 	})
 	switch {
-	case errors.Is(server.err, cluster.ErrAbsent) && os.Getenv("CI") != "true":
+	case errors.Is(server.err, postgrestest.ErrAbsent) && os.Getenv("CI") != "true":
 		t.Skip(server.err)
 	case server.err != nil:
 		t.Fatal(server.err)
@@ -55,7 +57,7 @@ func start(t *testing.T) *cluster.Cluster {
 }
 
 // template makes the database that those of the tests are copies of.
-func template(ctx context.Context, c *cluster.Cluster) (name string, err error) {
+func template(ctx context.Context, c *postgrestest.Cluster) (name string, err error) {
 	address, _, err := c.Database(ctx, "template1")
 	if err != nil {
 		return "", err
@@ -108,7 +110,26 @@ func stores(s *postgres.Store) storetest.Stores {
 	}
 }
 
+func lives(address string) storetest.Lives {
+	return storetest.Lives{
+		Address: address,
+		Open: func(ctx context.Context, address string) (storetest.ApprovalsAndAudit, func(), error) {
+			s, err := postgres.Open(ctx, address, postgres.Options{})
+			if err != nil {
+				return nil, nil, err
+			}
+			return s, s.Close, nil
+		},
+		Advance: func(s storetest.ApprovalsAndAudit, by time.Duration) { s.(*postgres.Store).Advance(by) },
+	}
+}
+
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Stores { return stores(open(t, database(t, false), postgres.Options{})) })
+}
+
+func TestT17_Killed(t *testing.T) {
+	t.Parallel()
+	storetest.RunKilled(t, lives(database(t, true)))
 }

@@ -1,6 +1,6 @@
-// Package cluster runs a PostgreSQL server that is thrown away afterwards, for
+// Package postgrestest runs a PostgreSQL server that is thrown away afterwards, for
 // tests.
-package cluster
+package postgrestest
 
 import (
 	"context"
