@@ -114,7 +114,14 @@ func proposalTests() []test {
 		}},
 		{"a question for more than before raises the record", func(t *testing.T, b bench) {
 			id := b.propose(t, b.proposal("x", atLevel(ambit.Confirm))).ID
-			r := b.propose(t, b.proposal("x", atLevel(ambit.FourEyes), withQuorum(2)))
+			more := b.proposal("x", atLevel(ambit.FourEyes), withQuorum(2))
+			r, created, err := b.Approvals.Propose(t.Context(), rand.Text(), more, approval.Caps{}, nil)
+			if err != nil || !created {
+				t.Errorf("want the question told of as a new one, got %t, %v", created, err)
+			}
+			if _, created, err = b.Approvals.Propose(t.Context(), rand.Text(), more, approval.Caps{}, nil); err != nil || created {
+				t.Errorf("asked again: want no new question, got %t, %v", created, err)
+			}
 			if r.ID != id || r.Proposal.Level != ambit.FourEyes || r.Proposal.Quorum != 2 {
 				t.Errorf("want the record at four-eyes with a quorum of 2, got %s with %d", r.Proposal.Level, r.Proposal.Quorum)
 			}

@@ -145,7 +145,7 @@ func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, may func(ctx 
 		return ambit.Standing{}, err
 	} else if needed {
 		was := r.State
-		if r, _, err = a.reconsider(ctx, r, change); err != nil {
+		if r, _, err = a.reconsider(ctx, r, change, p.Requester); err != nil {
 			return ambit.Standing{}, err
 		}
 		reopened = was == ambit.ProposalApproved
@@ -179,7 +179,9 @@ func (a *Approvals) Answering(ctx context.Context, b ambit.Binding) (ambit.Stand
 	}
 }
 
-// outdated finds out which decisions on a proposal no longer count.
+// outdated finds out which decisions on a proposal no longer count: those of
+// persons who may decide no longer, or who have come to stand behind the
+// requester, and those on another preview.
 func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context.Context, *ambit.Principal) error) (c Change, needed bool, err error) {
 	c.Preview, c.Version = r.Proposal.Preview, r.Proposal.Version
 	switch {
@@ -192,7 +194,7 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context
 		if d.Verdict != Approve {
 			continue
 		}
-		if d.Principal != nil {
+		if d.Principal != nil && (p.Level != ambit.FourEyes || !related(d.Principal, p.Requester)) {
 			refused := may(ctx, d.Principal)
 			if refused == nil {
 				continue
@@ -210,7 +212,7 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context
 func (a *Approvals) propose(ctx context.Context, p ambit.Proposal) (r Record, created bool, err error) {
 	err = a.record(ctx, proposed(rand.Text(), &p), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
 		r, created, err = a.store.Propose(ctx, id, p, a.caps, e)
-		return created, err
+		return created && r.ID == id, err
 	})
 	if created {
 		a.old.due(time.Now())
@@ -218,9 +220,10 @@ func (a *Approvals) propose(ctx context.Context, p ambit.Proposal) (r Record, cr
 	return r, created, err
 }
 
-// reconsider takes decisions back and gives a record another preview.
-func (a *Approvals) reconsider(ctx context.Context, r Record, c Change) (now Record, changed bool, err error) {
-	err = a.record(ctx, reopened(&r, &c), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+// reconsider takes decisions back and gives a record another preview, because of
+// what somebody asked or looked at.
+func (a *Approvals) reconsider(ctx context.Context, r Record, c Change, because *ambit.Principal) (now Record, changed bool, err error) {
+	err = a.record(ctx, reopened(&r, &c, because), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
 		now, changed, err = a.store.Reconsider(ctx, r.Proposal.Binding.Tenant, id, c, e)
 		return changed, err
 	})

@@ -102,7 +102,7 @@ func TestWeakness_DecisionsAreOnRecord(t *testing.T) {
 	want := []string{
 		"proposal 0:/5:login/alice  four-eyes the quarter is over",
 		"decision 0:/5:login/bob approve four-eyes because",
-		"decision 0:/5:login/alice reconsider four-eyes the quarter is over",
+		"decision 0:/5:login/alice reconsider four-eyes ",
 		"decision 0:/5:login/carol approve four-eyes because",
 		"intent 0:/5:login/alice   at last",
 		"outcome 0:/5:login/alice   at last",
@@ -288,6 +288,66 @@ func TestT13_ConsentIsNoApproval(t *testing.T) {
 	}
 	if page, _, err := n.approvals.List(t.Context(), n.app, bob, approval.Filter{}); err != nil || len(page) != 0 {
 		t.Errorf("want no consent among what is to be decided, got %d, %v", len(page), err)
+	}
+}
+
+// Who a monitor's doubt turns from the caller's word to a person's is told of
+// then.
+func TestNoticeOfWhatComesToTakeAPerson(t *testing.T) {
+	t.Parallel()
+	told := make(chan approval.Notice, 10)
+	doubts := make(chan bool, 2)
+	n := newNotes(t, approval.Options{Notifiers: []approval.Notifier{
+		approval.NotifierFunc(func(_ context.Context, notice approval.Notice) error { told <- notice; return nil }),
+	}}, func(o *ambit.Options) {
+		o.Monitor = ambit.MonitorFunc(func(context.Context, ambit.Action) (ambit.Verdict, error) {
+			if <-doubts {
+				return ambit.Verdict{Severity: ambit.Soft, Reason: "so much at once"}, nil
+			}
+			return ambit.Verdict{}, nil
+		})
+	})
+	alice := n.person("alice")
+	doubts <- false
+	id := n.ask(alice, "notes.confirm", "old")
+	doubts <- true
+	if again := n.ask(alice, "notes.confirm", "old"); again != id {
+		t.Errorf("want the same proposal, got another")
+	}
+	if notice := <-told; notice.ID != id || notice.Level != "human" {
+		t.Errorf("want to be told of it, got %+v", notice)
+	}
+	n.must(n.decide(n.person("bob"), id, approval.Approve))
+}
+
+// A decision outlives the session in which it was made.
+func TestDecidersSessionEnds(t *testing.T) {
+	t.Parallel()
+	n := newNotes(t, approval.Options{}, func(o *ambit.Options) { o.Resolve = nil })
+	alice := n.person("alice")
+	id := n.ask(alice, "notes.purge", "old")
+	n.must(n.decide(n.person("bob", func(p *ambit.Principal) { p.Expires = time.Now().Add(time.Minute) }), id, approval.Approve))
+	r, err := n.store.Get(t.Context(), "", id)
+	n.must(err)
+	if got := r.Decisions[0].Principal.Expires; !got.IsZero() {
+		t.Errorf("want the decider on record without an end, got %s", got)
+	}
+	gone := n.person("carol", func(p *ambit.Principal) { p.Expires = time.Now().Add(-time.Minute) })
+	if want, got := ambit.CodeForbidden, codeOf(n.decide(gone, id, approval.Revoke)); want != got {
+		t.Errorf("after the session: want %s, got %q", want, got)
+	}
+}
+
+// Who has come to stand behind the requester is no second pair of eyes.
+func TestT13_DeciderBecomesTheRequesters(t *testing.T) {
+	t.Parallel()
+	n := newNotes(t, approval.Options{})
+	alice, bob := n.person("alice"), n.person("bob")
+	id := n.ask(alice, "notes.purge_all", "old")
+	n.must(n.decide(bob, id, approval.Approve))
+	alice = n.person("alice", behind(bob))
+	if again := n.ask(alice, "notes.purge_all", "old"); again != id || n.state(id) != "pending" || n.calls.Load() != 0 {
+		t.Errorf("want it pending again and no call, got %s and %d", n.state(id), n.calls.Load())
 	}
 }
 

@@ -65,7 +65,7 @@ func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Pr
 		}
 		if review.Digest != r.Proposal.Preview || review.Version != r.Proposal.Version {
 			c := Change{Preview: review.Digest, Version: review.Version}
-			if _, _, err := a.reconsider(ctx, r, c); err != nil {
+			if _, _, err := a.reconsider(ctx, r, c, person); err != nil {
 				return Record{}, a.failed(ctx, err)
 			}
 			return Record{}, changed()
@@ -75,7 +75,7 @@ func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Pr
 		}
 	}
 	return a.decide(ctx, r, Decision{
-		Decider: person.Key(), Behind: person.Behind, Name: person.Subject, Principal: person,
+		Decider: person.Key(), Behind: behindOf(person), Name: person.Subject, Principal: kept(person),
 		Verdict: ruling.Verdict, Reason: ruling.Reason, Preview: preview,
 	})
 }

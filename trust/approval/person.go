@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 )
@@ -22,6 +23,24 @@ func related(a, b *ambit.Principal) bool {
 		others[i] = withoutTenant(key)
 	}
 	return slices.ContainsFunc(persons(a), func(key string) bool { return slices.Contains(others, withoutTenant(key)) })
+}
+
+// behindOf returns the keys by which a store finds out that two decisions are one
+// person's: those behind, and all without their tenant.
+func behindOf(p *ambit.Principal) []string {
+	keys := slices.Clone(p.Behind)
+	for _, key := range persons(p) {
+		keys = append(keys, withoutTenant(key))
+	}
+	return keys
+}
+
+// kept returns a decider as a record has it. That the session ends in which
+// somebody decided takes nothing from the decision.
+func kept(p *ambit.Principal) *ambit.Principal {
+	decider := *p
+	decider.Expires = time.Time{}
+	return &decider
 }
 
 // withoutTenant takes the tenant off a key, see [ambit.Principal.Key]. What is no

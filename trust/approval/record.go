@@ -13,7 +13,8 @@ type happening struct {
 	kind     string
 	id       string // of the proposal
 	proposal *ambit.Proposal
-	decision *Decision // nil: none was made
+	who      *ambit.Principal // who did it
+	reason   string
 	verdict  string
 	preview  ambit.Digest
 	version  string
@@ -21,30 +22,27 @@ type happening struct {
 
 // proposed is the happening of a question.
 func proposed(id string, p *ambit.Proposal) happening {
-	return happening{kind: audit.KindProposal, id: id, proposal: p, preview: p.Preview, version: p.Version}
+	return happening{kind: audit.KindProposal, id: id, proposal: p, who: p.Requester, reason: p.Reason, preview: p.Preview, version: p.Version}
 }
 
 // decided is the happening of somebody's word.
 func decided(kind, id string, p *ambit.Proposal, d *Decision) happening {
-	return happening{kind: kind, id: id, proposal: p, decision: d, verdict: d.Verdict.String(), preview: d.Preview, version: p.Version}
+	return happening{kind: kind, id: id, proposal: p, who: d.Principal, reason: d.Reason, verdict: d.Verdict.String(), preview: d.Preview, version: p.Version}
 }
 
 // reopened is the happening of decisions that no longer count.
-func reopened(r *Record, c *Change) happening {
-	return happening{kind: audit.KindDecision, id: r.ID, proposal: &r.Proposal, verdict: "reconsider", preview: c.Preview, version: c.Version}
+func reopened(r *Record, c *Change, because *ambit.Principal) happening {
+	return happening{kind: audit.KindDecision, id: r.ID, proposal: &r.Proposal, who: because, verdict: "reconsider", preview: c.Preview, version: c.Version}
 }
 
 // entry is what the audit log says of it. The call, its run and its request are
 // those that asked.
 func (h *happening) entry() audit.Record {
-	p, who, reason := h.proposal, h.proposal.Requester, h.proposal.Reason
-	if h.decision != nil {
-		who, reason = h.decision.Principal, h.decision.Reason
-	}
+	p := h.proposal
 	r := audit.Record{
-		Kind: h.kind, Tenant: p.Binding.Tenant, Principal: who.Key(), PrincipalKind: who.Kind.String(), Agent: audit.NewAgent(p.Agent),
+		Kind: h.kind, Tenant: p.Binding.Tenant, Principal: h.who.Key(), PrincipalKind: h.who.Kind.String(), Agent: audit.NewAgent(p.Agent),
 		Capability: p.Binding.Capability, Effect: p.Effect.String(), Via: p.Via.String(), Run: p.Run.String(), Call: p.Call.String(), Request: p.Request,
-		Proposal: h.id, Reason: reason, Level: p.Level.String(), Quorum: p.Quorum, Verdict: h.verdict, Version: h.version,
+		Proposal: h.id, Reason: h.reason, Level: p.Level.String(), Quorum: p.Quorum, Verdict: h.verdict, Version: h.version,
 	}
 	if h.preview != (ambit.Digest{}) {
 		r.Preview = hex.EncodeToString(h.preview[:])
