@@ -46,7 +46,9 @@ func newApproving(t testing.TB) *approving {
 			return textOutput{Text: "deleted " + in.Query + ", version " + ambit.FromContext(ctx).Approval().Version}, nil
 		}).WithPreview(preview),
 		ambit.Define(with(spec("notes.publish", ambit.External, "notes:write"), func(s *ambit.Spec) { s.Approval = ambit.Human }),
-			func(_ context.Context, in searchInput) (textOutput, error) { return textOutput{Text: "published " + in.Query}, nil }),
+			func(_ context.Context, in searchInput) (textOutput, error) {
+				return textOutput{Text: "published " + in.Query}, nil
+			}),
 	)
 	return a
 }

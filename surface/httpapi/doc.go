@@ -24,7 +24,8 @@
 // Headers of a request: Authorization (see package trust), Content-Type, which
 // must be application/json where there is a body, Accept, Ambit-Reason (one line
 // about why the call is made), Ambit-Mode (a stricter mode than the
-// application's), Idempotency-Key, X-Request-Id, traceparent and tracestate (for
+// application's), Ambit-Confirmation (the token that confirms this very call),
+// Idempotency-Key, X-Request-Id, traceparent and tracestate (for
 // observers). Headers of every answer: X-Request-Id, Cache-Control: no-store and
 // X-Content-Type-Options; where they apply Allow, WWW-Authenticate, Retry-After
 // and Idempotency-Replayed.
