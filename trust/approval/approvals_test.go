@@ -391,3 +391,12 @@ func TestRetention(t *testing.T) {
 		t.Errorf("want it asked once, got %d more:\n%s", len(store.asked), log.String())
 	}
 }
+
+// What is kept in memory alone is said at the start, whoever names the store.
+func TestStoreTellsTheOperator(t *testing.T) {
+	t.Parallel()
+	n := newNotes(t, approval.Options{})
+	if notices := strings.Join(n.app.Notices(), "\n"); !strings.Contains(notices, "memory") {
+		t.Errorf("want to be told that the store is in memory, got %q", notices)
+	}
+}

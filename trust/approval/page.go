@@ -32,7 +32,7 @@ type PageOptions struct {
 	// back. Required.
 	SignIn func(r *http.Request, back string) (address string)
 	// OwnOrigin says that nothing else of the application is served at the page's
-	// host and port. Required where a capability is exposed on WebMCP: a script
+	// host and port, and has [Page.Wrap] see to it. Required where a capability is exposed on WebMCP: a script
 	// that offers tools to an agent in the browser must not stand on the origin on
 	// which people decide about agents.
 	OwnOrigin bool
@@ -93,15 +93,25 @@ func NewPage(app *ambit.App, approvals *Approvals, o PageOptions) (*Page, error)
 }
 
 // Wrap returns a handler that answers requests for the page and hands all others
-// to next, for serve.Options.Wrap.
+// to next, for serve.Options.Wrap. With [PageOptions.OwnOrigin], whatever is for
+// the page's host is for the page; without it, whatever is for the page's path.
 func (p *Page) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := p.below(r); ok {
+		_, ours := p.below(r)
+		if p.options.OwnOrigin {
+			ours = strings.EqualFold(p.withoutPort(r.Host), p.withoutPort(p.approvals.page.Host))
+		}
+		if ours {
 			p.ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// withoutPort takes the port off a host that is the one of the page's scheme.
+func (p *Page) withoutPort(host string) string {
+	return strings.TrimSuffix(host, map[string]string{"https": ":443", "http": ":80"}[p.approvals.page.Scheme])
 }
 
 // below returns what follows the page's path, if the request is for the page.

@@ -457,6 +457,55 @@ func TestPageWrap(t *testing.T) {
 	}
 }
 
+// With an origin of its own the page has its host to itself, from the root on, and
+// nothing of another host.
+func TestT12_PageHasItsOwnOrigin(t *testing.T) {
+	t.Parallel()
+	s := &website{notes: newNotes(t, approval.Options{URL: "https://approvals.example.com/"})}
+	page, err := approval.NewPage(s.app, s.approvals, approval.PageOptions{Login: s.login, SignIn: signIn, OwnOrigin: true})
+	s.must(err)
+	bob := s.person("bob")
+	id := s.ask(s.person("alice"), "notes.purge", "old")
+	handler := page.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	for _, test := range []struct {
+		host, path string
+		want       int
+	}{
+		{"approvals.example.com", "/", 200},
+		{"approvals.example.com", "/" + id, 200},
+		{"Approvals.example.com:443", "/" + id, 200},
+		{"approvals.example.com", "/api/notes/purge", 404},
+		{"approvals.example.com", "//elsewhere.example/", 404},
+		{"notes.example.com", "/" + id, 418},
+		{"notes.example.com", "/", 418},
+		{"approvals.example.com:8443", "/", 418},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+test.host+test.path, nil)
+		session(bob, "1m")(r)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != test.want {
+			t.Errorf("%s%s: want %d, got %d", test.host, test.path, test.want, w.Code)
+		}
+	}
+}
+
+// FuzzPageForm shows that no body is a decision that was not made on the page.
+func FuzzPageForm(f *testing.F) {
+	for _, seed := range []string{"", "verdict=approve", "verdict=approve&token=AAAA", "verdict=deny&token=%00&token=x&reason=%0a", "%zz", "verdict=settle-succeeded&token=" + strings.Repeat("A", 200)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		s := newWebsite(t)
+		bob := s.person("bob")
+		id := s.ask(s.person("alice"), "notes.purge", "old")
+		answer := s.send(http.MethodPost, "/approvals/"+id, body, session(bob, "1m"))
+		if answer.StatusCode < 400 || answer.StatusCode >= 500 || s.state(id) != "pending" {
+			t.Errorf("%q: want it refused, got %d and %s", body, answer.StatusCode, s.state(id))
+		}
+	})
+}
+
 func TestNewPage(t *testing.T) {
 	t.Parallel()
 	full := approval.PageOptions{Login: (&website{}).login, SignIn: signIn}
