@@ -1,6 +1,28 @@
 package postgres
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+)
 
 // Advance sets the clock of the store ahead.
 func (s *Store) Advance(by time.Duration) { s.ahead.Add(by.Microseconds()) }
+
+// MigrateTo brings an empty database to an earlier version, and returns the
+// newest one.
+func MigrateTo(ctx context.Context, pool *pgxpool.Pool, version int64) (newest int64, err error) {
+	db := stdlib.OpenDBFromPool(pool)
+	defer db.Close()
+	provider, err := (&Store{tables: DefaultPrefix, options: Options{Prefix: DefaultPrefix}}).provider(db)
+	if err != nil {
+		return 0, err
+	}
+	if version > 0 {
+		_, err = provider.UpTo(ctx, version)
+	}
+	sources := provider.ListSources()
+	return sources[len(sources)-1].Version, err
+}

@@ -1,0 +1,80 @@
+package postgres_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ambit-dev/ambit/store/postgres"
+	"github.com/ambit-dev/ambit/store/storetest"
+)
+
+// connect returns a pool as an application has it.
+func connect(t *testing.T, address string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// The tables of every earlier version are brought up to date, and a store on them
+// is one like any other.
+func TestMigrations(t *testing.T) {
+	t.Parallel()
+	newest, err := postgres.MigrateTo(t.Context(), connect(t, database(t, true)), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version := range newest {
+		t.Run(fmt.Sprint("from version ", version), func(t *testing.T) {
+			t.Parallel()
+			storetest.Run(t, func(t *testing.T) storetest.Stores {
+				pool := connect(t, database(t, true))
+				if _, err := postgres.MigrateTo(t.Context(), pool, version); err != nil {
+					t.Fatalf("bring the tables to version %d: %v", version, err)
+				}
+				s, err := postgres.New(t.Context(), pool, postgres.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return stores(s)
+			})
+		})
+	}
+}
+
+// Tables of a later version are not worked on.
+func TestMigrations_NewerThanTheProgram(t *testing.T) {
+	t.Parallel()
+	pool := connect(t, database(t, false))
+	if _, err := pool.Exec(t.Context(), "INSERT INTO ambit_version (version_id, is_applied) VALUES (1000, true)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.New(t.Context(), pool, postgres.Options{}); err == nil || !strings.Contains(err.Error(), "use a newer program") {
+		t.Errorf("want an error that says what to do, got %v", err)
+	}
+}
+
+// Of several instances that start at once on a new database, each finds it ready.
+func TestMigrations_AtOnce(t *testing.T) {
+	t.Parallel()
+	address := database(t, true)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			s, err := postgres.Open(t.Context(), address, postgres.Options{Schema: "apart"})
+			if err != nil {
+				t.Errorf("Open: %v", err)
+				return
+			}
+			s.Close()
+		})
+	}
+	all.Wait()
+}

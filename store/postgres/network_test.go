@@ -1,0 +1,103 @@
+package postgres_test
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+)
+
+// network is the way to a server, which can be cut off: what is sent then arrives
+// nowhere, and nobody is told.
+type network struct {
+	listener net.Listener
+	server   string
+
+	mu    sync.Mutex
+	whole chan struct{} // closed while there is a way
+	open  map[net.Conn]bool
+	all   sync.WaitGroup
+}
+
+// through returns a network to the server of a database, and the database's
+// address through it.
+func through(t *testing.T, address string) (n *network, by string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n = &network{listener: listener, server: u.Host, whole: make(chan struct{}), open: map[net.Conn]bool{}}
+	close(n.whole)
+	n.all.Go(n.accept)
+	t.Cleanup(func() {
+		_ = listener.Close()
+		n.restore()
+		n.mu.Lock()
+		for c := range n.open {
+			_ = c.Close()
+		}
+		n.mu.Unlock()
+		n.all.Wait()
+	})
+	u.Host = listener.Addr().String()
+	return n, u.String()
+}
+
+func (n *network) accept() {
+	for {
+		client, err := n.listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", n.server)
+		if err != nil {
+			_ = client.Close()
+			continue
+		}
+		n.mu.Lock()
+		n.open[client], n.open[server] = true, true
+		n.mu.Unlock()
+		n.all.Go(func() { n.carry(client, server) })
+		n.all.Go(func() { n.carry(server, client) })
+	}
+}
+
+// carry carries what one side sends to the other, while there is a way.
+func (n *network) carry(from, to net.Conn) {
+	defer to.Close()
+	buffer := make([]byte, 32<<10)
+	for {
+		length, err := from.Read(buffer)
+		n.mu.Lock()
+		way := n.whole
+		n.mu.Unlock()
+		<-way
+		if _, stuck := to.Write(buffer[:length]); stuck != nil || err != nil && err != io.EOF || err == io.EOF {
+			return
+		}
+	}
+}
+
+// cut cuts the network off.
+func (n *network) cut() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.whole = make(chan struct{})
+}
+
+// restore ends that.
+func (n *network) restore() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	select {
+	case <-n.whole:
+	default:
+		close(n.whole)
+	}
+}
