@@ -85,6 +85,14 @@ func window(width, height int64, scheme string) chromedp.Action[chromedp.Void] {
 	}))
 }
 
+// withoutScripts has pages run no scripts of their own, as some people have it.
+func withoutScripts() chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	})
+}
+
 // script runs in the page.
 func script(text string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {

@@ -47,7 +47,7 @@ func TestPersonApproves(t *testing.T) {
 	if status != http.StatusConflict || address == "" {
 		t.Fatalf("want the agent to wait, got %d %q", status, address)
 	}
-	run(t, ctx, window(1280, 900, "light"), chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS("#bob")))
+	run(t, ctx, withoutScripts(), window(1280, 900, "light"), chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS("#bob")))
 	run(t, ctx, chromedp.Click(chromedp.CSS("#bob")), chromedp.WaitVisible(chromedp.CSS("#decide")))
 	for _, at := range []struct {
 		name          string
