@@ -4,8 +4,11 @@ go 1.26.0
 
 require (
 	github.com/ambit-dev/ambit v0.0.0
+	github.com/ambit-dev/ambit/internal/postgrestest v0.0.0
+	github.com/ambit-dev/ambit/store/postgres v0.0.0
 	github.com/ambit-dev/ambit/store/sqlite v0.0.0
 	github.com/google/go-cmp v0.7.0
+	github.com/jackc/pgx/v5 v5.12.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/ncruces/go-sqlite3 v0.37.0
 	go.uber.org/goleak v1.3.0
@@ -19,6 +22,9 @@ require (
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/mfridman/interpolate v0.2.0 // indirect
 	github.com/ncruces/go-sqlite3-wasm/v6 v6.5.35401 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
@@ -40,5 +46,7 @@ require (
 
 replace (
 	github.com/ambit-dev/ambit => ..
+	github.com/ambit-dev/ambit/internal/postgrestest => ../internal/postgrestest
+	github.com/ambit-dev/ambit/store/postgres => ../store/postgres
 	github.com/ambit-dev/ambit/store/sqlite => ../store/sqlite
 )

@@ -26,7 +26,13 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // newHost returns the application on a fresh file, and two callers.
 func newHost(t *testing.T) (host *ambittest.Host, editor, reader *ambit.Principal) {
 	t.Helper()
-	app, options, err := open(t.Context(), flags{database: filepath.Join(t.TempDir(), "notes.db")}, io.Discard)
+	return newHostOn(t, "")
+}
+
+// newHostOn does so on a PostgreSQL database, where a URL is given.
+func newHostOn(t *testing.T, databaseURL string) (host *ambittest.Host, editor, reader *ambit.Principal) {
+	t.Helper()
+	app, options, err := open(t.Context(), flags{database: filepath.Join(t.TempDir(), "notes.db"), databaseURL: databaseURL}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +50,8 @@ func caller(role string) *ambit.Principal {
 }
 
 // TestCapabilities calls every capability on every way in, as editor and as
-// reader. The calls of one way follow one another on one file.
+// reader, on both databases. The calls of one way follow one another on one
+// database.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -76,17 +83,20 @@ func TestCapabilities(t *testing.T) {
 		{name: "notes.publish", input: `{"id":35}`, editor: ambit.CodeApprovalPending, reader: ambit.CodeForbidden},
 		{name: "notes.publish", input: `{"id":4711}`, editor: ambit.CodeNotFound, reader: ambit.CodeForbidden},
 	}
-	for _, way := range ambittest.Ways() {
-		t.Run(way.String(), func(t *testing.T) {
-			t.Parallel()
-			host, editor, reader := newHost(t)
-			for _, tt := range tests {
-				wantEditor, wantReader := tt.editor, tt.reader
-				if tt.name == "notes.purge" && way.Surface() != ambit.MCP {
-					wantEditor = ambit.CodeConfirmationRequired // of the caller, where no model is
-				}
-				check(t, host.As(reader).Over(way).Call(tt.name, tt.input), tt.name+tt.input+" as reader", tt.output, wantReader)
-				check(t, host.As(editor).Over(way).Call(tt.name, tt.input), tt.name+tt.input+" as editor", tt.output, wantEditor)
+	for name, database := range map[string]func() string{"sqlite": func() string { return "" }, "postgres": func() string { return databases.Database(t) }} {
+		t.Run(name, func(t *testing.T) {
+			for _, way := range ambittest.Ways() {
+				t.Run(way.String(), func(t *testing.T) {
+					host, editor, reader := newHostOn(t, database())
+					for _, tt := range tests {
+						wantEditor, wantReader := tt.editor, tt.reader
+						if tt.name == "notes.purge" && way.Surface() != ambit.MCP {
+							wantEditor = ambit.CodeConfirmationRequired // of the caller, where no model is
+						}
+						check(t, host.As(reader).Over(way).Call(tt.name, tt.input), tt.name+tt.input+" as reader", tt.output, wantReader)
+						check(t, host.As(editor).Over(way).Call(tt.name, tt.input), tt.name+tt.input+" as editor", tt.output, wantEditor)
+					}
+				})
 			}
 		})
 	}

@@ -36,7 +36,7 @@ func main() { program(os.Stderr).Main() }
 
 // flags are what the command line says.
 type flags struct {
-	database                    string
+	database, databaseURL       string
 	publicURL, issuer, audience string
 	agents                      string
 }
@@ -47,6 +47,7 @@ func program(notices io.Writer) command.Program {
 	var f flags
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.StringVar(&f.database, "db", "", "`FILE` of the notes (default ambit-notes/notes.db in the user's cache folder)")
+	set.StringVar(&f.databaseURL, "database-url", "", "`URL` of a PostgreSQL database to keep the notes in, instead of the file")
 	set.StringVar(&f.publicURL, "public-url", "", "`URL` at which callers and browsers reach the notes (default http://127.0.0.1:8080)")
 	set.StringVar(&f.issuer, "oauth-issuer", "", "`URL` of an authorization server: take its access tokens, too")
 	set.StringVar(&f.audience, "oauth-audience", "", "`AUDIENCE` that access tokens are for (default: the URL of the API or of MCP)")
@@ -66,6 +67,14 @@ func (f flags) beside(file string) string { return filepath.Join(filepath.Dir(f.
 // url is where the notes are reached.
 func (f flags) url() string { return cmp.Or(f.publicURL, "http://127.0.0.1:8080") }
 
+// openStore opens the database of the notes.
+func openStore(ctx context.Context, f flags) (*store.Store, error) {
+	if f.databaseURL != "" {
+		return store.OpenPostgres(ctx, f.databaseURL)
+	}
+	return store.Open(ctx, f.database)
+}
+
 // open opens the database and builds the application on it.
 func open(ctx context.Context, f flags, notices io.Writer) (_ *ambit.App, options command.Options, err error) {
 	var opened closers
@@ -81,7 +90,7 @@ func open(ctx context.Context, f flags, notices io.Writer) (_ *ambit.App, option
 		}
 		f.database = filepath.Join(cache, "ambit-notes", "notes.db")
 	}
-	s, err := store.Open(ctx, f.database)
+	s, err := openStore(ctx, f)
 	if err != nil {
 		return nil, options, err
 	}

@@ -12,10 +12,15 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/ambit-dev/ambit/internal/postgrestest"
 )
 
 // buildFolder is where the tests' program is built; TestMain makes and removes it.
 var buildFolder string
+
+// databases is the PostgreSQL server of the tests.
+var databases postgrestest.Shared
 
 func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
@@ -30,6 +35,9 @@ func runTests(m *testing.M) int {
 	defer os.RemoveAll(folder)
 	buildFolder = folder
 	code := m.Run()
+	if err := databases.Stop(); err != nil && code == 0 {
+		code = 1
+	}
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -11,16 +11,28 @@ import (
 )
 
 // TestReadmeApprovals has each of the three levels give its word, as the README
-// shows, and verifies the record of it.
+// shows, and verifies the record of it; on both databases, since nothing else
+// changes with them.
 func TestReadmeApprovals(t *testing.T) {
 	t.Parallel()
 	requireProgram(t, "curl")
-	text := blocks(t)
-	files := t.TempDir()
-	server := serveNotes(t, files)
+	const address = "postgres://notes:secret@localhost/notes"
+	starts(t, "serve-postgres", "go run ./examples/notes --database-url "+address)
+	t.Run("sqlite", func(t *testing.T) {
+		readmeApprovals(t)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		readmeApprovals(t, "--database-url", databases.Database(t))
+	})
+}
+
+func readmeApprovals(t *testing.T, args ...string) {
+	t.Helper()
+	text, files := blocks(t), t.TempDir()
+	server := serveNotes(t, files, args...)
 	environment := append(os.Environ(), "ADDR="+server.addr, "KEY="+server.keys["editor"])
-	approve := func(name, id string) string {
-		return atTerminal(t, text[name], id, "--db", files+"/notes.db")
+	inTerminal := func(name, id string) string {
+		return atTerminal(t, text[name], id, append(args, "--db", files+"/notes.db")...)
 	}
 
 	asked := shell(t, text["purge"], root, environment)
@@ -28,19 +40,20 @@ func TestReadmeApprovals(t *testing.T) {
 	confirmed := append(environment, "CONFIRMATION="+found(t, asked, `"token":"([^"]+)"`))
 	compare(t, "purge-confirmed-answer", shell(t, text["purge-confirmed"], root, confirmed))
 
-	asked = inspect(t, strings.TrimSpace(text["mcp-purge"])+" || test $? = 5", environment) // the Inspector says that there is an error
+	// The Inspector says by its exit code that the answer is an error.
+	asked = inspect(t, strings.TrimSpace(text["mcp-purge"])+" || test $? = 5", environment)
 	compare(t, "mcp-purge-answer", asked)
-	compare(t, "approve-answer", approve("approve", found(t, asked, `"id": "(\w+)"`)))
+	compare(t, "approve-answer", inTerminal("approve", found(t, asked, `"id": "(\w+)"`)))
 	compare(t, "mcp-purge-again-answer", inspect(t, text["mcp-purge-again"], environment))
 
 	asked = shell(t, text["publish"], root, environment)
 	compare(t, "publish-answer", asked)
 	id := found(t, asked, `"id":"(\w+)"`)
-	compare(t, "approve-own-answer", approve("approve-own", id))
-	compare(t, "approve-other-answer", approve("approve-other", id))
+	compare(t, "approve-own-answer", inTerminal("approve-own", id))
+	compare(t, "approve-other-answer", inTerminal("approve-other", id))
 	compare(t, "published-answer", shell(t, text["published"], root, environment))
 
-	compare(t, "verify-answer", approve("verify", ""))
+	compare(t, "verify-answer", inTerminal("verify", ""))
 }
 
 // found returns what stands in a text.

@@ -134,7 +134,7 @@ func TestReadme(t *testing.T) {
 		"sh purge", "json purge-answer", "sh purge-confirmed", "json purge-confirmed-answer",
 		"sh mcp-purge", "json mcp-purge-answer", "sh approve", "text approve-answer", "sh mcp-purge-again", "json mcp-purge-again-answer",
 		"sh publish", "json publish-answer", "sh approve-own", "json approve-own-answer", "sh approve-other", "text approve-other-answer",
-		"sh published", "json published-answer", "sh verify", "json verify-answer",
+		"sh published", "json published-answer", "sh verify", "json verify-answer", "sh serve-postgres",
 		"go hello",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
 	"github.com/ambit-dev/ambit"
@@ -22,7 +24,12 @@ const seeded = 41 // notes in seed.md
 
 func TestMain(m *testing.M) {
 	writeAsSecondProcess()
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := store.Postgres.Stop(); err != nil && code == 0 {
+			code = 1
+		}
+		os.Exit(code)
+	}))
 }
 
 // open opens a store on a new file, or on the one given.
@@ -107,142 +114,169 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	if _, err := s.Create(t.Context(), notes.CreateInput{Title: `C++ and "quoted" words`, Body: "a*b OR NOT c; title:x (near) ^y"}); err != nil {
-		t.Fatal(err)
-	}
-	tests := []struct {
-		name  string
-		in    notes.SearchInput
-		first string // title of the best hit; empty: none
-		hits  int
-	}{
-		{"one word", notes.SearchInput{Query: "lentils"}, "Recipe: lentil soup for the Friday lunch", 1},
-		{"words in title and body", notes.SearchInput{Query: "roadmap spring wiki"}, "Roadmap for the spring release", 1},
-		{"the title counts more", notes.SearchInput{Query: "wifi"}, "Guest wifi", 2},
-		{"every word", notes.SearchInput{Query: "lentils plum"}, "", 0},
-		{"whole words", notes.SearchInput{Query: "lent"}, "", 0},
-		{"case and accents", notes.SearchInput{Query: "CAFE zurich"}, "Customer call: Café Zürich", 1},
-		{"with a tag", notes.SearchInput{Query: "search", Tag: "incident"}, "Incident: slow search on 12 March", 1},
-		{"with a tag that nothing has", notes.SearchInput{Query: "search", Tag: "nowhere"}, "", 0},
-		{"a quote is data", notes.SearchInput{Query: `"quoted`}, `C++ and "quoted" words`, 1},
-		{"quotes alone", notes.SearchInput{Query: `"" """`}, "", 0},
-		{"an asterisk is no prefix", notes.SearchInput{Query: "lent*"}, "", 0},
-		{"an asterisk alone", notes.SearchInput{Query: "*"}, "", 0},
-		{"OR is a word", notes.SearchInput{Query: "lentils OR plum"}, "", 0},
-		{"NOT is a word", notes.SearchInput{Query: "or NOT c"}, `C++ and "quoted" words`, 1},
-		{"a column is no column", notes.SearchInput{Query: "title:x"}, `C++ and "quoted" words`, 1},
-		{"brackets, carets, plus signs", notes.SearchInput{Query: "(near) ^y c++ {x} -"}, `C++ and "quoted" words`, 1},
-		{"NEAR is a word", notes.SearchInput{Query: "NEAR(a b)"}, "", 0},
-		{"a null character", notes.SearchInput{Query: "lentils\x00red"}, "Recipe: lentil soup for the Friday lunch", 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			tt.in.Limit = 10
-			out, err := s.Search(t.Context(), tt.in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if tt.hits != len(out.Hits) {
-				t.Fatalf("want %d hits, got %d: %+v", tt.hits, len(out.Hits), out.Hits)
-			}
-			if (len(out.Hits) == 0) != (out.Hint != "") {
-				t.Errorf("want a hint exactly when nothing was found, got %q for %d hits", out.Hint, len(out.Hits))
-			}
-			if tt.first != "" && tt.first != out.Hits[0].Title {
-				t.Errorf("want %q first, got %q", tt.first, out.Hits[0].Title)
-			}
-		})
-	}
+	store.ForEachEngine(t, func(t *testing.T, s *store.Store) {
+		if _, err := s.Create(t.Context(), notes.CreateInput{Title: `C++ and "quoted" words`, Body: "a*b OR NOT c; title:x (near) ^y"}); err != nil {
+			t.Fatal(err)
+		}
+		tests := []struct {
+			name  string
+			in    notes.SearchInput
+			first string // title of the best hit; empty: none
+			hits  int
+		}{
+			{"one word", notes.SearchInput{Query: "lentils"}, "Recipe: lentil soup for the Friday lunch", 1},
+			{"words in title and body", notes.SearchInput{Query: "roadmap spring wiki"}, "Roadmap for the spring release", 1},
+			{"the title counts more", notes.SearchInput{Query: "wifi"}, "Guest wifi", 2},
+			{"every word", notes.SearchInput{Query: "lentils plum"}, "", 0},
+			{"whole words", notes.SearchInput{Query: "lent"}, "", 0},
+			{"case and accents", notes.SearchInput{Query: "CAFE zurich"}, "Customer call: Café Zürich", 1},
+			{"with a tag", notes.SearchInput{Query: "search", Tag: "incident"}, "Incident: slow search on 12 March", 1},
+			{"with a tag that nothing has", notes.SearchInput{Query: "search", Tag: "nowhere"}, "", 0},
+			{"a quote is data", notes.SearchInput{Query: `"quoted`}, `C++ and "quoted" words`, 1},
+			{"quotes alone", notes.SearchInput{Query: `"" """`}, "", 0},
+			{"an asterisk is no prefix", notes.SearchInput{Query: "lent*"}, "", 0},
+			{"an asterisk alone", notes.SearchInput{Query: "*"}, "", 0},
+			{"OR is a word", notes.SearchInput{Query: "lentils OR plum"}, "", 0},
+			{"NOT is a word", notes.SearchInput{Query: "or NOT c"}, `C++ and "quoted" words`, 1},
+			{"a column is no column", notes.SearchInput{Query: "title:x"}, `C++ and "quoted" words`, 1},
+			{"brackets, carets, plus signs", notes.SearchInput{Query: "(near) ^y c++ {x} -"}, `C++ and "quoted" words`, 1},
+			{"NEAR is a word", notes.SearchInput{Query: "NEAR(lentils plum)"}, "", 0},
+			{"a null character", notes.SearchInput{Query: "lentils\x00red"}, "Recipe: lentil soup for the Friday lunch", 1},
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				tt.in.Limit = 10
+				out, err := s.Search(t.Context(), tt.in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tt.hits != len(out.Hits) {
+					t.Fatalf("want %d hits, got %d: %+v", tt.hits, len(out.Hits), out.Hits)
+				}
+				if (len(out.Hits) == 0) != (out.Hint != "") {
+					t.Errorf("want a hint exactly when nothing was found, got %q for %d hits", out.Hint, len(out.Hits))
+				}
+				if tt.first != "" && tt.first != out.Hits[0].Title {
+					t.Errorf("want %q first, got %q", tt.first, out.Hits[0].Title)
+				}
+			})
+		}
+	})
 }
 
 func TestSearchLimitAndSnippet(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	out, err := s.Search(t.Context(), notes.SearchInput{Query: "lentils", Limit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := notes.SearchOutput{Hits: []notes.Hit{{
-		ID: 35, Title: "Recipe: lentil soup for the Friday lunch",
-		Snippet: "…1.5 kg red **lentils**, 8 onions, 6 carrots, cumin, lemons.\nStart at eleven. Keep some…",
-		Tags:    []string{"office", "recipe"},
-	}}}
-	if diff := cmp.Diff(want, out); diff != "" {
-		t.Errorf("search (-want +got):\n%s", diff)
-	}
-	out, err = s.Search(t.Context(), notes.SearchInput{Query: "roadmap", Limit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(out.Hits) != 1 || !out.More {
-		t.Errorf("want one hit and more to come, got %d, %v", len(out.Hits), out.More)
-	}
+	store.ForEachEngine(t, func(t *testing.T, s *store.Store) {
+		out, err := s.Search(t.Context(), notes.SearchInput{Query: "lentils", Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := notes.SearchOutput{Hits: []notes.Hit{{ID: 35, Title: "Recipe: lentil soup for the Friday lunch", Tags: []string{"office", "recipe"}}}}
+		if diff := cmp.Diff(want, out, cmpopts.IgnoreFields(notes.Hit{}, "Snippet")); diff != "" {
+			t.Fatalf("search (-want +got):\n%s", diff)
+		}
+		// How much text stands around the word is the database's choice.
+		if snippet := out.Hits[0].Snippet; !strings.Contains(snippet, "1.5 kg red **lentils**, 8 onions") || len(snippet) > 200 {
+			t.Errorf("want the word marked in a part of its text, got %q", snippet)
+		}
+		out, err = s.Search(t.Context(), notes.SearchInput{Query: "roadmap", Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Hits) != 1 || !out.More {
+			t.Errorf("want one hit and more to come, got %d, %v", len(out.Hits), out.More)
+		}
+	})
 }
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	out, err := s.Get(t.Context(), notes.GetInput{ID: 28})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !out.Found || out.Note == nil || out.Note.Title != "Guest wifi" {
-		t.Errorf("want the note on the guest wifi, got %+v", out)
-	}
-	out, err = s.Get(t.Context(), notes.GetInput{ID: 4711})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out.Found || out.Note != nil || out.Hint == "" {
-		t.Errorf("want found: false and a hint, got %+v", out)
-	}
+	store.ForEachEngine(t, func(t *testing.T, s *store.Store) {
+		out, err := s.Get(t.Context(), notes.GetInput{ID: 28})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !out.Found || out.Note == nil || out.Note.Title != "Guest wifi" {
+			t.Errorf("want the note on the guest wifi, got %+v", out)
+		}
+		out, err = s.Get(t.Context(), notes.GetInput{ID: 4711})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Found || out.Note != nil || out.Hint == "" {
+			t.Errorf("want found: false and a hint, got %+v", out)
+		}
+	})
 }
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	note, err := s.Create(t.Context(), notes.CreateInput{Title: "Draft", Body: "one", Tags: []string{"b", "a"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed, err := s.Update(t.Context(), notes.UpdateInput{ID: note.ID, Version: 1, Body: new("zwieback")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := note
-	want.Version, want.Body, want.UpdatedAt = 2, "zwieback", changed.UpdatedAt
-	if diff := cmp.Diff(want, changed); diff != "" {
-		t.Errorf("update (-want +got):\n%s", diff)
-	}
-	found, err := s.Search(t.Context(), notes.SearchInput{Query: "zwieback", Limit: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found.Hits) != 1 {
-		t.Errorf("want the new text found once, got %+v", found.Hits)
-	}
+	store.ForEachEngine(t, func(t *testing.T, s *store.Store) {
+		note, err := s.Create(t.Context(), notes.CreateInput{Title: "Draft", Body: "one", Tags: []string{"b", "a"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed, err := s.Update(t.Context(), notes.UpdateInput{ID: note.ID, Version: 1, Body: new("zwieback")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := note
+		want.Version, want.Body, want.UpdatedAt = 2, "zwieback", changed.UpdatedAt
+		if diff := cmp.Diff(want, changed); diff != "" {
+			t.Errorf("update (-want +got):\n%s", diff)
+		}
+		found, err := s.Search(t.Context(), notes.SearchInput{Query: "zwieback", Limit: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Hits) != 1 {
+			t.Errorf("want the new text found once, got %+v", found.Hits)
+		}
 
-	_, err = s.Update(t.Context(), notes.UpdateInput{ID: note.ID, Version: 1, Body: new("three")})
-	refused, ok := errors.AsType[*ambit.Error](err)
-	if !ok || refused.Code != ambit.CodeConflict {
-		t.Fatalf("want %s for an old version, got %v", ambit.CodeConflict, err)
-	}
-	if diff := cmp.Diff(map[string]any{"version": int64(2)}, refused.Details); diff != "" {
-		t.Errorf("details (-want +got):\n%s", diff)
-	}
+		_, err = s.Update(t.Context(), notes.UpdateInput{ID: note.ID, Version: 1, Body: new("three")})
+		refused, ok := errors.AsType[*ambit.Error](err)
+		if !ok || refused.Code != ambit.CodeConflict {
+			t.Fatalf("want %s for an old version, got %v", ambit.CodeConflict, err)
+		}
+		if diff := cmp.Diff(map[string]any{"version": int64(2)}, refused.Details); diff != "" {
+			t.Errorf("details (-want +got):\n%s", diff)
+		}
 
-	_, err = s.Update(t.Context(), notes.UpdateInput{ID: 4711, Version: 1, Body: new("x")})
-	if want, got := ambit.CodeNotFound, ambit.CodeOf(err); want != got {
-		t.Errorf("want %s for a note that does not exist, got %v", want, err)
-	}
+		_, err = s.Update(t.Context(), notes.UpdateInput{ID: 4711, Version: 1, Body: new("x")})
+		if want, got := ambit.CodeNotFound, ambit.CodeOf(err); want != got {
+			t.Errorf("want %s for a note that does not exist, got %v", want, err)
+		}
+	})
 }
 
 func TestUpdatesForOneVersion(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "notes.db")
-	stores := []*store.Store{open(t, path), open(t, path)} // two pools, as two processes have
+	path, address := filepath.Join(t.TempDir(), "notes.db"), ""
+	for name, open := range map[string]func(t *testing.T) (*store.Store, error){
+		"sqlite":   func(t *testing.T) (*store.Store, error) { return store.Open(t.Context(), path) },
+		"postgres": func(t *testing.T) (*store.Store, error) { return store.OpenPostgres(t.Context(), address) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "postgres" {
+				address = store.Postgres.Database(t)
+			}
+			var stores []*store.Store // two pools, as two processes have
+			for range 2 {
+				s, err := open(t)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				stores = append(stores, s)
+			}
+			oneWriterWins(t, stores)
+		})
+	}
+}
+
+func oneWriterWins(t *testing.T, stores []*store.Store) {
+	t.Helper()
 	const writers = 16
 	results := make([]error, writers)
 	var all sync.WaitGroup
@@ -269,87 +303,90 @@ func TestUpdatesForOneVersion(t *testing.T) {
 
 func TestTag(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	var many []string
-	for i := range notes.MaxTags {
-		many = append(many, fmt.Sprint("tag-", i))
-	}
-	steps := []struct {
-		in   notes.TagInput
-		want notes.TagOutput
-		code ambit.Code
-	}{
-		{in: notes.TagInput{ID: 28, Add: []string{"wifi", "guests"}}, want: notes.TagOutput{ID: 28, Tags: []string{"guests", "office", "wifi"}, Changed: true}},
-		{in: notes.TagInput{ID: 28, Add: []string{"wifi", "guests"}}, want: notes.TagOutput{ID: 28, Tags: []string{"guests", "office", "wifi"}}},
-		{in: notes.TagInput{ID: 28, Remove: []string{"wifi", "guests", "none"}}, want: notes.TagOutput{ID: 28, Tags: []string{"office"}, Changed: true}},
-		{in: notes.TagInput{ID: 28, Add: many}, code: ambit.CodeInvalidInput},
-		{in: notes.TagInput{ID: 28, Add: []string{"office"}}, want: notes.TagOutput{ID: 28, Tags: []string{"office"}}},
-		{in: notes.TagInput{ID: 4711, Add: []string{"x"}}, code: ambit.CodeNotFound},
-	}
-	for i, step := range steps {
-		got, err := s.Tag(t.Context(), step.in)
-		if code := ambit.CodeOf(err); step.code != code {
-			t.Fatalf("step %d: want code %q, got %v", i, step.code, err)
+	store.ForEachEngine(t, func(t *testing.T, s *store.Store) {
+		var many []string
+		for i := range notes.MaxTags {
+			many = append(many, fmt.Sprint("tag-", i))
 		}
-		if step.code != "" {
-			continue
+		steps := []struct {
+			in   notes.TagInput
+			want notes.TagOutput
+			code ambit.Code
+		}{
+			{in: notes.TagInput{ID: 28, Add: []string{"wifi", "guests"}}, want: notes.TagOutput{ID: 28, Tags: []string{"guests", "office", "wifi"}, Changed: true}},
+			{in: notes.TagInput{ID: 28, Add: []string{"wifi", "guests"}}, want: notes.TagOutput{ID: 28, Tags: []string{"guests", "office", "wifi"}}},
+			{in: notes.TagInput{ID: 28, Remove: []string{"wifi", "guests", "none"}}, want: notes.TagOutput{ID: 28, Tags: []string{"office"}, Changed: true}},
+			{in: notes.TagInput{ID: 28, Add: many}, code: ambit.CodeInvalidInput},
+			{in: notes.TagInput{ID: 28, Add: []string{"office"}}, want: notes.TagOutput{ID: 28, Tags: []string{"office"}}},
+			{in: notes.TagInput{ID: 4711, Add: []string{"x"}}, code: ambit.CodeNotFound},
 		}
-		if diff := cmp.Diff(step.want, got); diff != "" {
-			t.Errorf("step %d (-want +got):\n%s", i, diff)
+		for i, step := range steps {
+			got, err := s.Tag(t.Context(), step.in)
+			if code := ambit.CodeOf(err); step.code != code {
+				t.Fatalf("step %d: want code %q, got %v", i, step.code, err)
+			}
+			if step.code != "" {
+				continue
+			}
+			if diff := cmp.Diff(step.want, got); diff != "" {
+				t.Errorf("step %d (-want +got):\n%s", i, diff)
+			}
 		}
-	}
+	})
 }
 
 func TestPurge(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	note, err := s.Create(t.Context(), notes.CreateInput{Title: "Last", Tags: []string{"trash"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Purge(t.Context(), notes.PurgeInput{Tag: "trash", Before: new(note.UpdatedAt)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(notes.PurgeOutput{Purged: 3, IDs: []int64{39, 40, 41}}, got); diff != "" {
-		t.Errorf("purge before (-want +got):\n%s", diff)
-	}
-	got, err = s.Purge(t.Context(), notes.PurgeInput{Tag: "trash"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(notes.PurgeOutput{Purged: 1, IDs: []int64{note.ID}}, got); diff != "" {
-		t.Errorf("purge (-want +got):\n%s", diff)
-	}
-	if want, got := seeded-3, count(t, s); want != got {
-		t.Errorf("want %d notes left, got %d", want, got)
-	}
-	found, err := s.Search(t.Context(), notes.SearchInput{Query: "survey", Limit: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found.Hits) != 0 {
-		t.Errorf("want purged notes out of the index, got %+v", found.Hits)
-	}
-	again, err := s.Create(t.Context(), notes.CreateInput{Title: "After"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again.ID <= note.ID {
-		t.Errorf("want a number above %d, got %d: a purged number was used again", note.ID, again.ID)
-	}
+	store.ForEachEngine(t, func(t *testing.T, s *store.Store) {
+		note, err := s.Create(t.Context(), notes.CreateInput{Title: "Last", Tags: []string{"trash"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Purge(t.Context(), notes.PurgeInput{Tag: "trash", Before: new(note.UpdatedAt)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(notes.PurgeOutput{Purged: 3, IDs: []int64{39, 40, 41}}, got); diff != "" {
+			t.Errorf("purge before (-want +got):\n%s", diff)
+		}
+		got, err = s.Purge(t.Context(), notes.PurgeInput{Tag: "trash"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(notes.PurgeOutput{Purged: 1, IDs: []int64{note.ID}}, got); diff != "" {
+			t.Errorf("purge (-want +got):\n%s", diff)
+		}
+		if want, got := seeded-3, count(t, s); want != got {
+			t.Errorf("want %d notes left, got %d", want, got)
+		}
+		found, err := s.Search(t.Context(), notes.SearchInput{Query: "survey", Limit: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Hits) != 0 {
+			t.Errorf("want purged notes out of the index, got %+v", found.Hits)
+		}
+		again, err := s.Create(t.Context(), notes.CreateInput{Title: "After"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.ID <= note.ID {
+			t.Errorf("want a number above %d, got %d: a purged number was used again", note.ID, again.ID)
+		}
+	})
 }
 
 func TestCanceledBeforehand(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := s.Create(ctx, notes.CreateInput{Title: "Too late"})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("want %v, got %v", context.Canceled, err)
-	}
-	if want, got := seeded, count(t, s); want != got {
-		t.Errorf("want %d notes, got %d", want, got)
-	}
+	store.ForEachEngine(t, func(t *testing.T, s *store.Store) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := s.Create(ctx, notes.CreateInput{Title: "Too late"})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("want %v, got %v", context.Canceled, err)
+		}
+		if want, got := seeded, count(t, s); want != got {
+			t.Errorf("want %d notes, got %d", want, got)
+		}
+	})
 }
