@@ -274,8 +274,17 @@ func (a *App) check() error {
 	for _, bound := range [...]struct {
 		name  string
 		value int64
-	}{{"MaxInput", int64(o.MaxInput)}, {"MaxResult", int64(o.MaxResult)}, {"MaxDepth", int64(o.MaxDepth)}, {"MaxRunDepth", int64(o.MaxRunDepth)}, {"HaltAfter", int64(o.HaltAfter)}, {"Deadline", int64(o.Deadline)},
-		{"ConfirmWithin", int64(o.ConfirmWithin)}, {"DecideWithin", int64(o.DecideWithin)}, {"ExecuteWithin", int64(o.ExecuteWithin)}} {
+	}{
+		{"MaxInput", int64(o.MaxInput)},
+		{"MaxResult", int64(o.MaxResult)},
+		{"MaxDepth", int64(o.MaxDepth)},
+		{"MaxRunDepth", int64(o.MaxRunDepth)},
+		{"HaltAfter", int64(o.HaltAfter)},
+		{"Deadline", int64(o.Deadline)},
+		{"ConfirmWithin", int64(o.ConfirmWithin)},
+		{"DecideWithin", int64(o.DecideWithin)},
+		{"ExecuteWithin", int64(o.ExecuteWithin)},
+	} {
 		if bound.value < 0 {
 			faults = append(faults, fmt.Errorf("ambit: Options.%s is negative: leave it zero for the default", bound.name))
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ambit-dev/ambit"
 	storage "github.com/ambit-dev/ambit/store/memory"
 	"github.com/ambit-dev/ambit/trust/approval"
@@ -110,5 +112,33 @@ func TestT22_NoticeWithoutARecord(t *testing.T) {
 	}
 	if got := newApp(ambit.Options{Ledger: &diary{Ledger: storage.New()}}, ambit.Define(spec, echo)).Notices(); len(got) != 0 {
 		t.Errorf("with a record: want no notice, got %q", got)
+	}
+}
+
+// What was approved is what the handler gets, and nothing beside it, whatever the
+// caller's Go value holds.
+func TestT15_ApprovedInput(t *testing.T) {
+	t.Parallel()
+	var got transferInput
+	spec := writeSpec("transfer")
+	spec.Approval = ambit.Human
+	transfer := ambit.NewContract[transferInput, ambit.Empty](spec)
+	w := newWorld(nil, transfer.Bind(func(_ context.Context, in transferInput) (ambit.Empty, error) { got = in; return ambit.Empty{}, nil }))
+	ctx, _ := begin(t, w.App, writer, ambit.InProcess)
+	in := transferInput{Amount: 2, Note: []byte(`{ "b": 1.0, "a": "\u0041" }`), hidden: "not of the contract"}
+	if _, err := transfer.Call(ctx, in); ambit.CodeOf(err) != ambit.CodeApprovalPending {
+		t.Fatalf("want approval_pending, got %v", err)
+	}
+	w.mustDecide(t, carol, approval.Approve, "")
+	if _, err := transfer.Call(ctx, in); err != nil {
+		t.Fatal(err)
+	}
+	want := transferInput{To: "savings", Amount: 2, Note: []byte(`{"a":"A","b":1}`)}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(transferInput{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	in.Note = []byte(`{"id":9007199254740993}`)
+	if _, err := transfer.Call(ctx, in); ambit.CodeOf(err) != ambit.CodeInvalidInput {
+		t.Errorf("a number that the form would change: want invalid_input, and nobody asked, got %v", err)
 	}
 }

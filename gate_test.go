@@ -41,6 +41,7 @@ func (refuses) Propose(context.Context, ambit.Proposal, func(context.Context, *a
 func (refuses) Answering(context.Context, ambit.Binding) (ambit.Standing, error) {
 	return ambit.Standing{}, errors.New("no proposals today")
 }
+
 func (refuses) Consent(context.Context, ambit.Proposal, bool) error {
 	return errors.New("no records today")
 }

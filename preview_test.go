@@ -42,7 +42,8 @@ func (p *purging) Ledger() ambit.Ledger                                { return 
 // nothing is a ledger that holds nothing and claims everything.
 type nothing struct{}
 
-func (nothing) Find(context.Context, ambit.Claim) (ambit.Record, error)  { return ambit.Record{}, nil }
+func (nothing) Find(context.Context, ambit.Claim) (ambit.Record, error) { return ambit.Record{}, nil }
+
 func (nothing) Claim(context.Context, ambit.Claim) (ambit.Record, error) { return ambit.Record{}, nil }
 func (nothing) Finish(context.Context, ambit.Claim, ambit.Ending) error  { return nil }
 func (nothing) Release(context.Context, ambit.Claim) error               { return nil }
