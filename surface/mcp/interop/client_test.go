@@ -15,6 +15,9 @@ type target struct {
 	URL     string   `json:"url,omitempty"`
 	Token   string   `json:"token,omitempty"`
 	Command []string `json:"command,omitempty"`
+	// Shows has a client declare that it can show a person an address, and go to
+	// each that it is given.
+	Shows bool `json:"shows,omitempty"`
 }
 
 // call is one tool call that a client is to make.

@@ -17,18 +17,25 @@ func observeGoSDK(t *testing.T, to target, era string, calls []call) observation
 	t.Helper()
 	ctx := t.Context()
 	progress := follower{calls: calls}
-	c := mcp.NewClient(
-		&mcp.Implementation{Name: "ambit-interop", Version: "1.0.0"},
-		&mcp.ClientOptions{
-			ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-				progress.saw(r.Params.ProgressToken, r.Params.Progress, func(ack call) {
-					if _, err := r.Session.CallTool(ctx, goSDKParams(ack)); err != nil {
-						t.Errorf("acknowledge: %v", err)
-					}
-				})
-			},
+	options := &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			progress.saw(r.Params.ProgressToken, r.Params.Progress, func(ack call) {
+				if _, err := r.Session.CallTool(ctx, goSDKParams(ack)); err != nil {
+					t.Errorf("acknowledge: %v", err)
+				}
+			})
 		},
-	)
+	}
+	if to.Shows {
+		options.Capabilities = &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{URL: &mcp.URLElicitationCapabilities{}}}
+		options.ElicitationHandler = func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			if r.Params.Mode != "url" {
+				return nil, errors.New("want an address to show, got the mode " + r.Params.Mode)
+			}
+			return &mcp.ElicitResult{Action: "accept"}, visit(ctx, r.Params.URL)
+		}
+	}
+	c := mcp.NewClient(&mcp.Implementation{Name: "ambit-interop", Version: "1.0.0"}, options)
 	session, err := c.Connect(ctx, goSDKTransport(t, to), &mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		t.Fatalf("connect: %v", err)

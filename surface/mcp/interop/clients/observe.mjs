@@ -2,10 +2,11 @@
 //
 // A job arrives as JSON in the first argument:
 //
-//   { "url": "...", "token": "...", "command": ["prog", "arg"], "era": "...",
+//   { "url": "...", "token": "...", "command": ["prog", "arg"], "era": "...", "shows": false,
 //     "calls": [{ "name": "...", "arguments": {...}, "acknowledge": "..." }] }
 //
-// Either url (with an optional bearer token) or command is set. What the client saw is
+// Either url (with an optional bearer token) or command is set. With shows, the client
+// declares that it can show a person an address, and goes to each that it is given. What the client saw is
 // printed to standard output as one JSON object; client_test.go declares both shapes.
 
 /** The job that this process was started with. */
