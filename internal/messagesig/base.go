@@ -130,7 +130,7 @@ func (m *Message) field(name, key string) (string, bool) {
 		return "", false
 	}
 	if key != "" {
-		return m.member(name, key, lines)
+		return m.member(name, key)
 	}
 	if len(lines) == 1 {
 		return strings.Trim(lines[0], " \t"), true
@@ -142,25 +142,11 @@ func (m *Message) field(name, key string) (string, bool) {
 	return strings.Join(trimmed, ", "), true
 }
 
-// member returns the value of a member of a dictionary field. Each field is parsed
-// once, however many signatures cover members of it.
-func (m *Message) member(name, key string, lines []string) (string, bool) {
-	fields := m.dictionaries[name]
-	if fields == nil {
-		for _, line := range lines {
-			m.parsed += len(line)
-		}
-		if m.parsed > maxMembers {
-			return "", false
-		}
-		var err error
-		if fields, err = Dictionary(lines); err != nil {
-			return "", false
-		}
-		if m.dictionaries == nil {
-			m.dictionaries = map[string]*httpsfv.Dictionary{}
-		}
-		m.dictionaries[name] = fields
+// member returns the value of a member of a dictionary field.
+func (m *Message) member(name, key string) (string, bool) {
+	fields, err := m.Dictionary(name)
+	if err != nil {
+		return "", false
 	}
 	member, ok := fields.Get(key)
 	if !ok {
@@ -168,4 +154,29 @@ func (m *Message) member(name, key string, lines []string) (string, bool) {
 	}
 	value, err := httpsfv.Marshal(member)
 	return value, err == nil
+}
+
+// Dictionary parses a dictionary field, by its name in lower case, once, however
+// many signatures cover members of it. It is an error where the field is not one,
+// and where too much was parsed of this message already.
+func (m *Message) Dictionary(name string) (*httpsfv.Dictionary, error) {
+	if fields := m.dictionaries[name]; fields != nil {
+		return fields, nil
+	}
+	lines := m.Header[http.CanonicalHeaderKey(name)]
+	for _, line := range lines {
+		m.parsed += len(line)
+	}
+	if m.parsed > maxMembers {
+		return nil, errors.New("the fields that are covered by members are too large")
+	}
+	fields, err := Dictionary(lines)
+	if err != nil {
+		return nil, err
+	}
+	if m.dictionaries == nil {
+		m.dictionaries = map[string]*httpsfv.Dictionary{}
+	}
+	m.dictionaries[name] = fields
+	return fields, nil
 }

@@ -47,6 +47,9 @@ func identify(item httpsfv.Item) (identifier, error) {
 			return identifier{}, fmt.Errorf("a component has the parameter %q, which is not known here", param)
 		}
 	}
+	if c == (Component{Name: name}) {
+		return identifier{c, `"` + name + `"`}, nil // which has nothing to be escaped
+	}
 	text, err := httpsfv.Marshal(item)
 	return identifier{c, text}, err
 }

@@ -49,6 +49,9 @@ func paramsOf(member httpsfv.Member) int {
 
 // String parses the lines of a field that is a string, without parameters.
 func String(lines []string) (string, error) {
+	if len(lines) != 1 || !strings.HasPrefix(strings.TrimLeft(lines[0], " "), `"`) {
+		return "", errNoString
+	}
 	if _, err := measure(lines); err != nil {
 		return "", err
 	}
@@ -58,10 +61,12 @@ func String(lines []string) (string, error) {
 	}
 	text, ok := item.Value.(string)
 	if !ok || len(item.Params.Names()) > 0 {
-		return "", errors.New("is not a string without parameters")
+		return "", errNoString
 	}
 	return text, nil
 }
+
+var errNoString = errors.New("is not a string without parameters")
 
 // TextMember returns a member of a dictionary that is a string, and the token of
 // its one parameter that it may have, "" for none. It is false where the member

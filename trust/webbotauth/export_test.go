@@ -39,7 +39,7 @@ func (s *Signer) SignWith(r *http.Request, components ...messagesig.Component) e
 
 // AgentOf runs the switch between the generations of Signature-Agent.
 func AgentOf(s *messagesig.Signature, lines []string) (agent, why string) {
-	agent, finding := agentOf(s, lines)
+	agent, finding := agentOf(s, &messagesig.Message{Header: http.Header{"Signature-Agent": lines}})
 	if finding.outcome == "" {
 		return agent, ""
 	}

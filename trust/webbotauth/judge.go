@@ -37,7 +37,7 @@ func (v *Verifier) judge(r *http.Request, m *messagesig.Message, s *messagesig.S
 	if !s.Covers(messagesig.Component{Name: "@authority"}) && !s.Covers(messagesig.Component{Name: "@target-uri"}) {
 		return nil, invalid("target-not-covered")
 	}
-	named, why := agentOf(s, r.Header["Signature-Agent"])
+	named, why := agentOf(s, m)
 	if why.outcome != "" {
 		return nil, why
 	}

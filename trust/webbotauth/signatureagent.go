@@ -6,7 +6,7 @@ import (
 	"github.com/ambit-dev/ambit/internal/messagesig"
 )
 
-// agentOf returns the agent that a signature names, from the lines of the
+// agentOf returns the agent that a signature of a message names, from the
 // Signature-Agent field, and why there is none. It is the one place that tells
 // the generations of the field apart:
 //
@@ -24,7 +24,8 @@ import (
 // field as a whole, or of a dictionary the member of its own label; where it
 // covers a single member of another label, as the generation in the middle
 // allows, it is that one.
-func agentOf(s *messagesig.Signature, lines []string) (agent string, why finding) {
+func agentOf(s *messagesig.Signature, m *messagesig.Message) (agent string, why finding) {
+	lines := m.Header["Signature-Agent"]
 	if len(lines) == 0 {
 		return "", unverified("signature-agent-absent")
 	}
@@ -39,7 +40,7 @@ func agentOf(s *messagesig.Signature, lines []string) (agent string, why finding
 		}
 		return agentNamed(text, false)
 	}
-	members, err := messagesig.Dictionary(lines)
+	members, err := m.Dictionary("signature-agent")
 	if err != nil {
 		return "", invalid("signature-agent-unreadable")
 	}
