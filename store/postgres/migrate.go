@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -51,7 +52,9 @@ func (s *Store) provider(db *sql.DB) (*goose.Provider, error) {
 		return nil, err
 	}
 	// Of several instances that start at once, one works and the others wait.
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60))
+	id := fnv.New64a()
+	_, _ = id.Write([]byte("ambit " + table)) // it never fails
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(int64(id.Sum64())), lock.WithLockTimeout(1, 60))
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func database(t *testing.T, empty bool) (address string) {
 			t.Errorf("drop the database: %v", err)
 		}
 	})
-	return address
+	return address + "&pool_max_conns=8" // many tests run at once
 }
 
 func open(t *testing.T, address string, o postgres.Options) *postgres.Store {
@@ -122,11 +122,6 @@ func lives(address string) storetest.Lives {
 		},
 		Advance: func(s storetest.ApprovalsAndAudit, by time.Duration) { s.(*postgres.Store).Advance(by) },
 	}
-}
-
-func TestStore(t *testing.T) {
-	t.Parallel()
-	storetest.Run(t, func(t *testing.T) storetest.Stores { return stores(open(t, database(t, false), postgres.Options{})) })
 }
 
 func TestT17_Killed(t *testing.T) {

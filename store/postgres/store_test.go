@@ -9,7 +9,6 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/store/postgres"
-	"github.com/ambit-dev/ambit/store/storetest"
 )
 
 // Wrong options are told by name, before anything is connected to.
@@ -43,23 +42,16 @@ func TestOpen_KeepsThePassword(t *testing.T) {
 	}
 }
 
-// A store in a schema of its own passes the suite too, and two of them share
-// nothing.
+// Stores with schemas or prefixes of their own share a database and nothing else.
 func TestSchemaAndPrefix(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) storetest.Stores {
-		return stores(open(t, database(t, true), postgres.Options{Schema: "apart", Prefix: "a_"}))
-	})
-	t.Run("two apart", func(t *testing.T) {
-		t.Parallel()
-		address := database(t, true)
-		c := keyed()
-		for _, o := range []postgres.Options{{}, {Schema: "apart"}, {Schema: "apart", Prefix: "a_"}} {
-			if r, err := open(t, address, o).Claim(t.Context(), c); err != nil || r.State != ambit.RecordFree {
-				t.Errorf("claim in the store of %+v: got state %d, error %v", o, r.State, err)
-			}
+	address := database(t, true)
+	c := keyed()
+	for _, o := range []postgres.Options{{}, {Schema: "apart"}, {Schema: "apart", Prefix: "a_"}} {
+		if r, err := open(t, address, o).Claim(t.Context(), c); err != nil || r.State != ambit.RecordFree {
+			t.Errorf("claim in the store of %+v: got state %d, error %v", o, r.State, err)
 		}
-	})
+	}
 }
 
 // keyed is the claim of a call with an idempotency key.

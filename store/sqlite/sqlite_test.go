@@ -31,31 +31,11 @@ func lives(path string) storetest.Lives {
 	}
 }
 
-// open opens a file of its own.
-func open(t *testing.T, options ...sqlite.Options) *sqlite.Store {
-	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store", "test.db"), options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return s
-}
-
 func stores(s *sqlite.Store) storetest.Stores {
 	return storetest.Stores{
 		Approvals: s, Audit: s, Keys: s.Keys(), Nonces: s.Nonces(), Replays: s.Replays(), Halts: s.Halts(), Rates: s,
 		Advance: s.Advance,
 	}
-}
-
-func TestStore(t *testing.T) {
-	t.Parallel()
-	storetest.Run(t, func(t *testing.T) storetest.Stores { return stores(open(t)) })
 }
 
 func TestT17_Killed(t *testing.T) {
