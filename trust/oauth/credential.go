@@ -58,12 +58,17 @@ func credentialOf(r *http.Request) (credential, *ambit.Error) {
 func wellFormed(token string) bool {
 	body := strings.TrimRight(token, "=")
 	for i := range len(body) {
-		c := body[i]
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~+/", c) >= 0) {
+		if c := body[i]; c >= 128 || tokenChars[c>>6]>>(c&63)&1 == 0 {
 			return false
 		}
 	}
 	return body != "" && len(token) <= maxToken
+}
+
+// tokenChars has a bit for each character that a token may have.
+var tokenChars = [2]uint64{
+	1<<'-' | 1<<'.' | 1<<'+' | 1<<'/' | (1<<10-1)<<'0',
+	1<<('_'-64) | 1<<('~'-64) | (1<<26-1)<<('A'-64) | (1<<26-1)<<('a'-64),
 }
 
 // compact reports whether a token has the form of a signed JWT (RFC 7515,

@@ -84,11 +84,14 @@ func (a *Authenticator) readProof(r *http.Request, at *resource, token, key stri
 
 // proofKey takes the public key out of a proof's header. One other than the token's
 // is refused before it is used for anything.
-func proofKey(header map[string]any, want string) (any, error) {
-	if text(header, "typ") != "dpop+jwt" {
+func proofKey(h header, want string) (any, error) {
+	if h.typ != "dpop+jwt" {
 		return nil, errors.New("it is not of type dpop+jwt")
 	}
-	members, _ := header["jwk"].(map[string]any)
+	members, err := object(h.jwk)
+	if err != nil {
+		return nil, errors.New("it has no key")
+	}
 	if private(members) {
 		return nil, errors.New("it holds a private key, which is none any more")
 	}

@@ -96,7 +96,9 @@ func TestExchangeRefused(t *testing.T) {
 // T32: with its request a token is gone, for work that a handler leaves behind too.
 func TestT32_ExchangeAfterRequest(t *testing.T) {
 	w := start(t, setting{oauth: exchanging})
-	w.call(t, "relay/later", w.token(t, "/api", ""))
+	if got := w.call(t, "relay/later", w.token(t, "/api", "")); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
 	ctx := <-w.later
 	<-ctx.Done()
 	if _, err := oauth.Exchange(context.WithoutCancel(ctx), "x"); ambit.CodeOf(err) != ambit.CodeForbidden {

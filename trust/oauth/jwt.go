@@ -55,17 +55,15 @@ func (a *Authenticator) verifyJWT(ctx context.Context, token string) (*verified,
 
 // checkHeader judges algorithm and type (RFC 9068, section 4; RFC 8725, section
 // 3.11).
-func (s *issuer) checkHeader(header, all map[string]any) error {
-	if !slices.Contains(s.algorithms, text(header, "alg")) {
-		return fmt.Errorf("the issuer does not sign with %q", text(header, "alg"))
+func (s *issuer) checkHeader(h header, all map[string]any) error {
+	if !slices.Contains(s.algorithms, h.algorithm) {
+		return fmt.Errorf("the issuer does not sign with %q", h.algorithm)
 	}
-	value, there := header["typ"]
-	typ, isText := value.(string)
-	typ = strings.TrimPrefix(strings.ToLower(typ), "application/")
+	typ := strings.TrimPrefix(strings.ToLower(h.typ), "application/")
 	switch {
 	case typ == "at+jwt":
 		return nil
-	case there && !isText || typ != "" && typ != "jwt":
+	case typ != "" && typ != "jwt":
 		return fmt.Errorf("the token is of type %q and no access token", typ)
 	case !s.AcceptJWT:
 		return errors.New("the token's type is not at+jwt: set Issuer.AcceptJWT if the issuer makes access tokens without it")

@@ -81,18 +81,22 @@ func (k *keys) current(ctx context.Context) (*keySet, error) {
 
 // find returns the key for a token with this header, and the set that it is of. For one that is not
 // there the set is fetched once more, within the limits.
-func (k *keys) find(ctx context.Context, header map[string]any) (any, *keySet, error) {
+func (k *keys) find(ctx context.Context, h header) (any, *keySet, error) {
 	set, err := k.current(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if id, ok := header["kid"].(string); ok && !set.ids[id] {
+	if h.named && !set.ids[h.key] {
 		if err := wait(ctx, k.fetchUnknown(time.Now())); err != nil {
 			return nil, nil, err
 		}
 		set = k.set.Load()
 	}
-	key, err := set.find(&jwt.Token{Header: header})
+	members := map[string]any{"alg": h.algorithm}
+	if h.named {
+		members["kid"] = h.key
+	}
+	key, err := set.find(&jwt.Token{Header: members})
 	if err != nil {
 		return nil, nil, errors.New("the issuer has no such key for this algorithm")
 	}
