@@ -46,7 +46,8 @@ func newApp(s *store.Store, o ambit.Options) *ambit.App {
 }
 
 // newApprovals keeps what persons allow, each decision with its entry in the audit
-// record.
+// record. The record's checkpoints are in a file of their own; where it matters, put
+// that where those who can write to the database cannot.
 func newApprovals(f flags, s *store.Store, ring *ambit.KeyRing) (*audit.Log, *approval.Approvals, error) {
 	log, err := audit.New(s.Kept().Ledger, audit.Options{
 		Keys: ring, Application: name, Checkpoints: audit.CheckpointFile(f.beside("audit-checkpoints.jsonl")),
@@ -75,7 +76,11 @@ func mountPage(o *serve.Options, f flags, app *ambit.App, approvals *approval.Ap
 		mux.Handle("/", page.Wrap(next))
 		return mux
 	}
-	o.Ready = func(net.Addr) {
-		_, _ = fmt.Fprintf(notices, "approvals page=%s/approvals code=%s (a login for development: give the name of a key and this code)\n", f.url(), people.code)
+	o.Ready = func(bound net.Addr) {
+		said := fmt.Sprintf("approvals page=%s/approvals code=%s (a login for development: give the name of a key and this code)\n", f.url(), people.code)
+		if here := "http://" + bound.String(); f.publicURL == "" && here != f.url() {
+			said += "approvals are decided on that address alone: to have the page here, add --public-url " + here + "\n"
+		}
+		_, _ = io.WriteString(notices, said) // a server whose standard error is gone still serves
 	}
 }

@@ -1,95 +1,135 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"html"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/auth"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// TestClientFindsItsWay has the official client, which is told the address of MCP
-// and nothing else, register at the issuer, send its person there, and come back
-// with a token.
-func TestClientFindsItsWay(t *testing.T) {
+// TestApprovalsPage has the editor ask for a publication over HTTP, and the two who
+// may decide come to the page: the editor is refused, the owner approves.
+func TestApprovalsPage(t *testing.T) {
 	t.Parallel()
-	issuer := listen(t, exec.CommandContext(t.Context(), builtAs(t, "issuer"), "--addr", "127.0.0.1:0"))
 	address := freeAddress(t)
-	serveNotes(t, t.TempDir(), "--addr", address, "--public-url", "http://"+address, "--oauth-issuer", "http://"+issuer.addr)
-	for person, want := range map[string][]string{"alice": editorTools, "bob": readerTools} {
-		t.Run(person, func(t *testing.T) {
-			t.Parallel()
-			plain := client(t)
-			plain.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-			handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-				DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
-					Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "notes-test", RedirectURIs: []string{"http://127.0.0.1/callback"}},
-				},
-				Client: plain,
-				AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-					return choosePerson(ctx, plain, args.URL, person)
-				},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			session := connect(t, &mcp.StreamableClientTransport{Endpoint: "http://" + address + "/mcp", HTTPClient: plain, OAuthHandler: handler}, nil)
-			if diff := cmp.Diff(want, toolNames(t, session)); diff != "" {
-				t.Errorf("tools (-want +got):\n%s", diff)
-			}
-		})
+	server := serveNotes(t, t.TempDir(), "--addr", address, "--public-url", "http://"+address)
+	code := found(t, server.output.String(), `approvals page=\S+ code=(\w+)`)
+	asked := publish(t, server)
+	page := found(t, asked, `"url":"http://[0-9.:]+(/approvals/\w+)"`)
+
+	editor := browser{t: t, client: withJar(t), origin: "http://" + address}
+	if status, text := editor.get(page); status != http.StatusOK || !strings.Contains(text, `name="code"`) {
+		t.Fatalf("want the login, got %d\n%s", status, text)
+	}
+	if _, text := editor.post("/login?back="+page, url.Values{"name": {"editor"}, "code": {"WRONG"}}); !strings.Contains(text, "the code is another one") {
+		t.Errorf("want a wrong code refused, got\n%s", text)
+	}
+	if _, text := editor.post("/login?back="+page, url.Values{"name": {"nobody"}, "code": {code}}); !strings.Contains(text, "There is nobody") {
+		t.Errorf("want an unknown name refused, got\n%s", text)
+	}
+	_, text := editor.post("/login?back="+page, url.Values{"name": {"editor"}, "code": {code}})
+	if !strings.Contains(text, "lentil soup") {
+		t.Fatalf("want the proposal with its preview, got\n%s", text)
+	}
+	token := regexp.MustCompile(`name="token" value="([^"]+)"`)
+	match := token.FindStringSubmatch(text)
+	if match == nil {
+		t.Fatalf("want a form for the editor, who may say no, got\n%s", text)
+	}
+	if status, text := editor.post(page, url.Values{"verdict": {"approve"}, "token": {match[1]}}); status != http.StatusForbidden || !strings.Contains(text, "another pair of eyes") {
+		t.Errorf("want the requester refused, got %d\n%s", status, text)
+	}
+
+	owner := browser{t: t, client: withJar(t), origin: "http://" + address}
+	_, text = owner.post("/login?back="+page, url.Values{"name": {"owner"}, "code": {code}})
+	if match = token.FindStringSubmatch(text); match == nil {
+		t.Fatalf("want a form for the owner, got\n%s", text)
+	}
+	if status, text := owner.post(page, url.Values{"verdict": {"approve"}, "token": {match[1]}, "reason": {"It is a good soup."}}); status != http.StatusOK {
+		t.Fatalf("want it approved, got %d\n%s", status, text)
+	}
+	if answer := publish(t, server); !strings.Contains(answer, `{"ok":true,"data":{"id":35,"version":1}}`) {
+		t.Errorf("want it published, got %s", answer)
 	}
 }
 
-// choosePerson does what a person does in the browser: follow the link of a name.
-func choosePerson(ctx context.Context, client *http.Client, address, person string) (*auth.AuthorizationResult, error) {
-	page, _, err := visit(ctx, client, address)
+// publish asks for a publication as the editor.
+func publish(t *testing.T, server *serving) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+server.addr+"/api/notes/publish", strings.NewReader(`{"id":35}`))
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	link := regexp.MustCompile(`href="([^"]+)">` + person + `,`).FindStringSubmatch(page)
-	if link == nil {
-		return nil, fmt.Errorf("no link for %s on %s", person, page)
-	}
-	base, err := url.Parse(address)
-	if err != nil {
-		return nil, err
-	}
-	_, back, err := visit(ctx, client, base.Scheme+"://"+base.Host+html.UnescapeString(link[1]))
-	if err != nil {
-		return nil, err
-	}
-	q := back.Query()
-	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+	request.Header.Set("Authorization", "Bearer "+server.keys["editor"])
+	request.Header.Set("Content-Type", "application/json")
+	_, text := read(t, client(t), request)
+	return text
 }
 
-// visit returns a page and where it redirects to.
-func visit(ctx context.Context, client *http.Client, address string) (page string, to *url.URL, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+// browser keeps cookies and follows links, as a person's does.
+type browser struct {
+	t      *testing.T
+	client *http.Client
+	origin string
+}
+
+func withJar(t *testing.T) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
 	if err != nil {
-		return "", nil, err
+		t.Fatal(err)
 	}
+	c := client(t)
+	c.Jar = jar
+	return c
+}
+
+func (b browser) get(path string) (int, string) { return b.do(http.MethodGet, path, nil) }
+
+func (b browser) post(path string, form url.Values) (int, string) {
+	return b.do(http.MethodPost, path, strings.NewReader(form.Encode()))
+}
+
+func (b browser) do(method, path string, body io.Reader) (int, string) {
+	b.t.Helper()
+	request, err := http.NewRequestWithContext(b.t.Context(), method, b.origin+path, body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		request.Header.Set("Origin", b.origin)
+	}
+	return read(b.t, b.client, request)
+}
+
+// read sends a request and returns status and body of the answer.
+func read(t *testing.T, client *http.Client, request *http.Request) (int, string) {
+	t.Helper()
 	response, err := client.Do(request)
 	if err != nil {
-		return "", nil, err
+		t.Fatal(err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return "", nil, err
+		t.Fatal(err)
 	}
-	if to, err = url.Parse(response.Header.Get("Location")); err != nil || response.StatusCode >= http.StatusBadRequest {
-		return "", nil, fmt.Errorf("%s: %s: %s", address, response.Status, strings.TrimSpace(string(text)))
+	return response.StatusCode, string(text)
+}
+
+// TestLocalPath holds that a login leads to the approvals page and nowhere else.
+func TestLocalPath(t *testing.T) {
+	t.Parallel()
+	for back, want := range map[string]string{
+		"/approvals": "/approvals", "/approvals/ABC": "/approvals/ABC",
+		"": "/approvals", "//example.com": "/approvals", "https://example.com": "/approvals", "/approvalsx": "/approvals", `/\example.com`: "/approvals",
+	} {
+		if got := localPath(back); want != got {
+			t.Errorf("%q: want %q, got %q", back, want, got)
+		}
 	}
-	return string(text), to, nil
 }

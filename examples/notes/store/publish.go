@@ -35,12 +35,13 @@ func (s *Store) PreviewPublish(ctx context.Context, in notes.PublishInput) (prev
 	return preview, err
 }
 
-// beginning is the first characters of a text.
+// beginning is the first characters of a text, in one line.
 func beginning(text string) string {
-	if runes := []rune(strings.TrimSpace(text)); len(runes) > opening {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > opening {
 		return string(runes[:opening]) + "…"
 	}
-	return strings.TrimSpace(text)
+	return text
 }
 
 // Publish implements notes.Publish. It publishes the version that was allowed, or
