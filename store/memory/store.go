@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	_ approval.Store = (*Store)(nil)
-	_ audit.Store    = (*Store)(nil)
+	_ approval.Store    = (*Store)(nil)
+	_ audit.Store       = (*Store)(nil)
+	_ ambit.SharedRates = (*Store)(nil)
 )
 
 const (

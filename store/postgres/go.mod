@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/ambit-dev/ambit v0.0.0
 	github.com/ambit-dev/ambit/internal/postgrestest v0.0.0
+	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/pressly/goose/v3 v3.30.1
 	go.uber.org/goleak v1.3.0
@@ -12,7 +13,6 @@ require (
 
 require (
 	github.com/go-json-experiment/json v1.27.2 // indirect
-	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect

@@ -9,6 +9,8 @@ import (
 	"github.com/ambit-dev/ambit"
 )
 
+var _ ambit.HaltNotifier = (*Halts)(nil)
+
 // Halts returns the part of the store that is a form of the halt switch.
 func (s *Store) Halts() *Halts { return &Halts{s} }
 

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 // start returns the server that the tests share, and starts it for the first.
-func start(t *testing.T) *postgrestest.Cluster {
+func start(t testing.TB) *postgrestest.Cluster {
 	t.Helper()
 	server.once.Do(func() {
 		ctx := context.Background()
@@ -75,7 +75,7 @@ func template(ctx context.Context, c *postgrestest.Cluster) (name string, err er
 }
 
 // database makes a database with tables that are up to date, or an empty one.
-func database(t *testing.T, empty bool) (address string) {
+func database(t testing.TB, empty bool) (address string) {
 	t.Helper()
 	c, of := start(t), server.template
 	if empty {

@@ -11,13 +11,16 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/trust/approval"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
 var (
-	_ approval.Store = (*Store)(nil)
-	_ audit.Store    = (*Store)(nil)
+	_ approval.Store    = (*Store)(nil)
+	_ audit.Store       = (*Store)(nil)
+	_ ambit.SharedRates = (*Store)(nil)
+	_ ambit.Joiner      = (*Store)(nil)
 )
 
 // What a [Store] goes by unless its [Options] say otherwise.

@@ -15,13 +15,16 @@ import (
 
 	"github.com/ncruces/go-sqlite3/driver"
 
+	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/trust/approval"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
 var (
-	_ approval.Store = (*Store)(nil)
-	_ audit.Store    = (*Store)(nil)
+	_ approval.Store    = (*Store)(nil)
+	_ audit.Store       = (*Store)(nil)
+	_ ambit.SharedRates = (*Store)(nil)
+	_ ambit.Joiner      = (*Store)(nil)
 )
 
 // What a [Store] goes by unless its [Options] say otherwise.

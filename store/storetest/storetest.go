@@ -28,7 +28,7 @@ type Stores struct {
 	// Halts is a form of the halt switch.
 	Halts Halts
 	// Rates meters what instances share.
-	Rates Rates
+	Rates ambit.SharedRates
 	// Advance sets the clock of the store ahead, as far as this store object is
 	// concerned. Required.
 	Advance func(time.Duration)
@@ -36,24 +36,25 @@ type Stores struct {
 
 // Nonces is what package trust/webbotauth asks of a store.
 type Nonces interface {
+	// Record notes a nonce of an agent until a time, and reports whether it was
+	// not noted before.
 	Record(ctx context.Context, agent, nonce string, until time.Time) (fresh bool, err error)
 }
 
 // Replays is what package trust/oauth asks of a store.
 type Replays interface {
+	// Record notes a key until a time, and reports whether it was not noted
+	// before.
 	Record(ctx context.Context, key string, until time.Time) (fresh bool, err error)
 }
 
 // Halts is a halt source that can be thrown and released.
 type Halts interface {
 	ambit.HaltSource
+	// Halt stops these too.
 	Halt(ctx context.Context, halts ...ambit.Halt) error
+	// Resume releases the whole form.
 	Resume(ctx context.Context) error
-}
-
-// Rates is what meters calls for several instances.
-type Rates interface {
-	Take(ctx context.Context, bucket string, r ambit.Rate) (wait time.Duration, err error)
 }
 
 // Run runs the suite. Each test calls open for an empty store, which open closes

@@ -1,0 +1,113 @@
+package postgres_test
+
+import (
+	"context"
+	"crypto/rand"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/postgres"
+	"github.com/ambit-dev/ambit/store/storetest"
+	"github.com/ambit-dev/ambit/trust/approval"
+	"github.com/ambit-dev/ambit/trust/audit"
+)
+
+// trips counts how often something is sent and waited for.
+type trips struct{ n atomic.Int64 }
+
+func (c *trips) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.n.Add(1)
+	return ctx
+}
+func (*trips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (c *trips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	c.n.Add(1)
+	return ctx
+}
+func (*trips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (*trips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+
+// What changes something after having looked takes two round trips: one that looks
+// and locks, one that writes and commits. Everything else takes one.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	config, err := pgxpool.ParseConfig(database(t, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter := &trips{}
+	config.ConnConfig.Tracer = counter
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	s, err := postgres.New(t.Context(), pool, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	p := ambit.Proposal{
+		Binding: ambit.Binding{Tenant: "acme", Principal: "4:acme/6:apikey/robot", Capability: "notes.purge"},
+		Level:   ambit.Human, Quorum: 1, Requester: &ambit.Principal{Tenant: "acme", Authority: "apikey", Subject: "robot"},
+		DecideWithin: time.Hour, ExecuteWithin: time.Hour,
+	}
+	id := rand.Text()
+	c := ambit.Claim{Attempt: ambit.Attempt{1}, Key: ambit.Digest{2}, Binding: p.Binding, Lease: time.Minute, Approval: ambit.ApprovalClaim{ID: id, Level: ambit.Human}}
+	seq := uint64(0)
+	entry := func() audit.Entry {
+		seq++
+		return audit.Entry{Tenant: "acme", Writer: "w", Seq: seq, Time: time.Now(), Kind: "call", Body: []byte("{}"), MAC: []byte{1}}
+	}
+	got, want := map[string]int64{}, map[string]int64{
+		"prepare": 2, "decide": 2, "look up": 1, "claim with an intent": 2, "finish with an outcome": 1,
+		"get": 1, "list": 1, "entries added": 1, "entries read": 1, "key looked up": 1, "nonce": 1, "rate": 1, "halts read": 1,
+	}
+	step := func(name string, do func() error) {
+		t.Helper()
+		counter.n.Store(0)
+		if err := do(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got[name] = counter.n.Load()
+	}
+	step("prepare", func() error {
+		e := entry()
+		_, _, err := s.Propose(ctx, id, p, approval.Caps{Requester: 20, Tenant: 1000}, &e)
+		return err
+	})
+	step("decide", func() error {
+		e := entry()
+		_, _, err := s.Decide(ctx, "acme", id, approval.Decision{Decider: "4:acme/5:login/ann", Verdict: approval.Approve}, &e)
+		return err
+	})
+	step("look up", func() error { _, err := s.Find(ctx, c); return err })
+	step("claim with an intent", func() error { _, err := s.ClaimWith(ctx, c, entry()); return err })
+	step("finish with an outcome", func() error { return s.FinishWith(ctx, c, ambit.Ending{Outcome: []byte("done")}, entry()) })
+	step("get", func() error { _, err := s.Get(ctx, "acme", id); return err })
+	step("list", func() error { _, _, err := s.List(ctx, approval.Filter{Tenant: "acme"}); return err })
+	step("entries added", func() error { return s.Append(ctx, entry(), entry(), entry()) })
+	step("entries read", func() error { _, _, err := s.Entries(ctx, audit.Query{Tenant: "acme"}); return err })
+	step("key looked up", func() error { _, _, err := s.Keys().ByHash(ctx, "00"); return err })
+	step("nonce", func() error { _, err := s.Nonces().Record(ctx, "a", "1", time.Now()); return err })
+	step("rate", func() error { _, err := s.Take(ctx, "a", ambit.Rate{Calls: 1, Per: time.Minute}); return err })
+	step("halts read", func() error { _, err := s.Halts().Read(ctx); return err })
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("round trips (-want +got):\n%s", diff)
+	}
+}
+
+func BenchmarkStore(b *testing.B) {
+	s, err := postgres.Open(b.Context(), database(b, false), postgres.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	storetest.Benchmark(b, stores(s))
+}
