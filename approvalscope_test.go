@@ -142,3 +142,36 @@ func TestT15_ApprovedInput(t *testing.T) {
 		t.Errorf("a number that the form would change: want invalid_input, and nobody asked, got %v", err)
 	}
 }
+
+// Whose word a call ran by is in its event, and in no other's.
+func TestT13_EventsSayWhoseWord(t *testing.T) {
+	t.Parallel()
+	seen := &records{}
+	w := newWorld(func(w *world) { w.options.Observers, w.spec.Effect = []ambit.Observer{seen}, ambit.External })
+	yes := ambit.PrompterFunc(func(context.Context, ambit.Question) (ambit.Answer, error) { return ambit.AllowSession, nil })
+	for i, test := range []struct {
+		mode ambit.Mode
+		want ambit.Approval
+	}{{ambit.ModeAuto, ambit.ApprovalUnset}, {ambit.ModeDefault, ambit.Confirm}} {
+		ctx, run := w.NewRun(t.Context(), ambit.RunOptions{Principal: writer, Mode: test.mode, Prompter: yes})
+		_, err := run.Invoke(ctx, ambit.Request{Name: "change", Input: []byte(`{"text":"a"}`)})
+		run.End()
+		if e := seen.last(t); err != nil || e.Level != test.want || e.InFlight != 1 {
+			t.Errorf("call %d: want the level %s, got %s, %v", i, test.want, e.Level, err)
+		}
+	}
+	w.spec.Approval = ambit.Human
+	w.restart()
+	text, _ := w.call(writer, ambit.HTTP, ambit.Request{})
+	is(t, "asked", `"approval_pending"`, text)
+	if e := seen.last(t); e.Level != ambit.ApprovalUnset || e.Proposal == "" || e.InFlight != 0 || e.Ran {
+		t.Errorf("want a proposal and nobody's word, got %+v", e)
+	}
+	w.mustDecide(t, carol, approval.Approve, "")
+	for _, level := range []ambit.Approval{ambit.Human, ambit.ApprovalUnset} {
+		_, _ = w.call(writer, ambit.HTTP, ambit.Request{})
+		if e := seen.last(t); e.Level != level || e.Proposal == "" || e.Replayed != (level == ambit.ApprovalUnset) {
+			t.Errorf("want the level %s, got %+v", level, e)
+		}
+	}
+}

@@ -353,7 +353,7 @@ func TestT16_HandlerSeesTheVersion(t *testing.T) {
 }
 
 func FuzzConfirmation(f *testing.F) {
-	w := newWorld(nil)
+	w := newWorld(func(w *world) { w.options.Limits.Rate.Calls = ambit.Unlimited })
 	genuine := w.prepare(f, writer, ambit.Request{})
 	for _, seed := range []string{"", "a", "AAAA", genuine, genuine[1:], genuine + "A", genuine[:50] + genuine} {
 		f.Add(seed)

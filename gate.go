@@ -211,9 +211,6 @@ func (a *App) ask(call *Call, in *invocation, concern string) *Error {
 
 // still makes sure that a call would do what the person was shown who allowed it.
 func (a *App) still(call *Call, in *invocation, shown shownPreview) *Error {
-	if !in.frame.previews() {
-		return nil
-	}
 	now, failure := a.previewAtWork(call, in)
 	if failure != nil {
 		return failure

@@ -102,8 +102,9 @@ type Event struct {
 	// waits for. Empty: there is none.
 	Proposal string
 	// Level is whose word the call ran by, and Version the version of the target
-	// in the preview that was allowed, see [Approved]. Both are zero where the call
-	// needed nobody's word, or did not get it.
+	// in the preview that was allowed, see [Approved]. Both are zero where nobody was
+	// asked, because nobody's word was needed or it was given earlier in the
+	// session, and where the call did not run.
 	Level   Approval
 	Version string
 	// VersionSeen reports that the handler asked for what was allowed, see

@@ -74,7 +74,10 @@ func (a *App) previewAtWork(call *Call, in *invocation) (shownPreview, *Error) {
 	if failure := a.takeSlot(call, time.Now()); failure != nil {
 		return shownPreview{}, failure
 	}
-	defer a.leaveSlot(call)
+	defer func() {
+		a.leaveSlot(call)
+		call.slots = 0 // the call itself has not begun
+	}()
 	shown, failure := a.preview(call, in)
 	if failure != nil && call.ctx.Err() != nil {
 		if halted := a.halted(call); halted != nil {
