@@ -95,8 +95,11 @@ type runContext struct {
 
 // Value finds the run.
 func (c *runContext) Value(key any) any {
-	if key == (runKey{}) {
+	switch key {
+	case runKey{}:
 		return c.run
+	case callKey{}: // the call that the run was made in
+		return c.parent.Value(key)
 	}
 	return c.value(key)
 }
