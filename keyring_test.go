@@ -96,3 +96,48 @@ func TestT24_RingIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// Instances with the same keys take each other's cursors; those of another
+// application, another principal or another ring are none.
+func TestT24_CursorsOfOneRing(t *testing.T) {
+	t.Parallel()
+	keys := newRing()
+	page := func(name string, keys *ambit.KeyRing, who *ambit.Principal, cursor string) (string, error) {
+		second := echoSpec()
+		second.Name = "echo.again"
+		app := newApp(ambit.Options{Name: name, Keys: keys}, ambit.Define(echoSpec(), echo), ambit.Define(second, echo))
+		catalog, err := app.Catalog(ambit.HTTP, func(c ambit.AnyContract) ([]byte, error) { return []byte(c.Name()), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, run := begin(t, app, who, ambit.HTTP)
+		text, next, err := catalog.Page(ctx, run, nil, cursor, 1)
+		if cursor == "" {
+			return next, err
+		}
+		return string(text), err
+	}
+	cursor, err := page("test", keys, alice, "")
+	if err != nil || cursor == "" {
+		t.Fatalf("want a cursor, got %q, %v", cursor, err)
+	}
+	if got, err := page("test", keys, alice, cursor); err != nil || got != "echo.again" {
+		t.Errorf("on another instance: want the second page, got %q, %v", got, err)
+	}
+	for name, try := range map[string]func() (string, error){
+		"another application": func() (string, error) { return page("other", keys, alice, cursor) },
+		"another principal":   func() (string, error) { return page("test", keys, bob, cursor) },
+		"another ring":        func() (string, error) { return page("test", newRing(), alice, cursor) },
+		"no ring":             func() (string, error) { return page("test", nil, alice, cursor) },
+	} {
+		if _, err := try(); ambit.CodeOf(err) != ambit.CodeInvalidInput {
+			t.Errorf("%s: want invalid_input, got %v", name, err)
+		}
+	}
+	if sealer := newApp(ambit.Options{}).Sealer("state"); sealer != nil {
+		t.Error("without keys: want no sealer for surfaces")
+	}
+	if sealer := newApp(ambit.Options{Keys: keys}).Sealer("state"); sealer == nil {
+		t.Error("with keys: want a sealer for surfaces")
+	}
+}
