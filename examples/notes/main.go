@@ -21,6 +21,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -32,7 +33,10 @@ import (
 	"github.com/ambit-dev/ambit/trust/apikey"
 )
 
-func main() { program(os.Stderr).Main() }
+func main() {
+	slog.SetLogLoggerLevel(slog.LevelWarn) // a decision says on the terminal what came of it
+	program(os.Stderr).Main()
+}
 
 // flags are what the command line says.
 type flags struct {
@@ -104,6 +108,7 @@ func open(ctx context.Context, f flags, notices io.Writer) (_ *ambit.App, option
 		return nil, options, err
 	}
 	opened.add(log.Close)
+	opened.add(func() error { return approvals.Close(context.WithoutCancel(ctx)) })
 	kept := s.Kept()
 	if err := firstKeys(ctx, kept.Keys, notices); err != nil {
 		return nil, options, err
