@@ -40,6 +40,7 @@ func guests() []guest {
 		{"github.com/google/go-cmp", []string{"ambittest", "store/storetest", "bench"}},
 		{"github.com/chromedp/chromedp", nil},
 		{"github.com/chromedp/cdproto", nil},
+		{"github.com/oauth2-proxy/mockoidc", nil},
 		{"github.com/rogpeppe/go-internal", nil},
 		{"go.uber.org/goleak", nil},
 		{"pgregory.net/rapid", []string{"store/storetest"}},
