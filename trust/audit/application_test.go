@@ -287,3 +287,29 @@ func TestT22_VerifyTellsWhatHasNotEnded(t *testing.T) {
 		t.Errorf("want no call open, got %+v", report.Open)
 	}
 }
+
+type yes struct{}
+
+func (yes) Ask(context.Context, ambit.Question) (ambit.Answer, error) { return ambit.Allow, nil }
+
+// Whose word a call ran by is on record with its outcome, and what that word was
+// about.
+func TestT22_WhoseWordACallRanBy(t *testing.T) {
+	t.Parallel()
+	store := memoryStore()
+	log := newLog(t, store)
+	app := ambit.New(ambit.Options{Name: "bank", Ledger: log, Logger: slog.New(slog.DiscardHandler)})
+	app.Add(ambit.Define(specOf("pay.external", ambit.External), receipt).WithPreview(func(_ context.Context, in payInput) (ambit.Preview, error) {
+		return ambit.Preview{Summary: "Pays " + in.To, Version: "7"}, nil
+	}))
+	ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: robot, Mode: ambit.ModeGuarded, Prompter: yes{}})
+	defer run.End()
+	if _, err := run.Invoke(ctx, ambit.Request{Name: "pay.external", Input: []byte(`{"amount":3,"to":"bob"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, log)
+	list := bodies(t, store, "acme")
+	if len(list) != 2 || list[1].Kind != "outcome" || list[1].Level != "confirm" || list[1].Version != "7" {
+		t.Errorf("want an outcome by confirmation of version 7, got %+v", list)
+	}
+}

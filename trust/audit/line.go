@@ -96,6 +96,9 @@ func (n *line) record() Record {
 	if e.Effect != 0 {
 		r.Effect = e.Effect.String()
 	}
+	if e.Level != 0 {
+		r.Level, r.Version = e.Level.String(), e.Version
+	}
 	if e.Parent != 0 {
 		r.Parent = e.Parent.String()
 	}

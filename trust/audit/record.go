@@ -101,14 +101,13 @@ type Record struct {
 	InputBytes  int `json:"inputBytes,omitempty"`
 	OutputBytes int `json:"outputBytes,omitempty"`
 
-	// Level is whose word a proposal takes, Quorum how many persons', Verdict
-	// what was said, and State what the proposal is by that.
+	// Level is whose word a proposal takes, or a call ran by; Quorum how many
+	// persons' it takes, and Verdict what was said.
 	Level   string `json:"level,omitempty"`
 	Quorum  int    `json:"quorum,omitempty"`
 	Verdict string `json:"verdict,omitempty"`
-	State   string `json:"state,omitempty"`
 	// Preview is the digest of what was shown, in hexadecimal, and Version the
-	// version of the target in it.
+	// version of the target in it, which is also what a call was allowed for.
 	Preview string `json:"preview,omitempty"`
 	Version string `json:"version,omitempty"`
 
