@@ -97,7 +97,7 @@ func readHeader(raw []byte) (h header, err error) {
 		case value[0] != '"':
 			return header{}, errors.New("the token's header has a member that should be a text")
 		default:
-			*to = string(strictjson.Unquote(value[1:len(value)-1]))
+			*to = string(strictjson.Unquote(value[1 : len(value)-1]))
 		}
 	}
 	if members.Err() != nil {
