@@ -18,7 +18,7 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 	for _, expired := range []string{
 		"DELETE FROM {}call WHERE key IN (SELECT key FROM {}call WHERE expires <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)",
 		"DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)",
-		`DELETE FROM {}rate WHERE bucket IN (SELECT bucket FROM {}rate WHERE "full" <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+		`DELETE FROM {}rate WHERE bucket IN (SELECT bucket FROM {}rate WHERE expires <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 	} {
 		for {
 			removed, err := s.pool.Exec(ctx, s.text(expired), s.ahead.Load(), forgetAtOnce)

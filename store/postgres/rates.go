@@ -31,16 +31,18 @@ func (s *Store) Take(ctx context.Context, name string, r ambit.Rate) (wait time.
 		WITH moment AS MATERIALIZED (SELECT {now} AS now),
 		old AS (
 			DELETE FROM {}rate WHERE bucket IN (
-				SELECT bucket FROM {}rate, moment WHERE "full" <= now AND bucket <> $2 ORDER BY "full" LIMIT 2 FOR UPDATE OF {i}rate SKIP LOCKED)
+				SELECT bucket FROM {}rate, moment WHERE expires <= now AND bucket <> $2 ORDER BY expires LIMIT 2 FOR UPDATE OF {i}rate SKIP LOCKED)
 		),
 		taken AS (
-			INSERT INTO {}rate AS b (bucket, "full") SELECT $2, now + $3::bigint FROM moment
-			ON CONFLICT (bucket) DO UPDATE SET "full" = (SELECT now + least(greatest(b."full" - now, 0), $4::bigint) + $3::bigint FROM moment)
+			INSERT INTO {}rate AS b (bucket, "full", expires) SELECT $2, now + $3::bigint, ((now + $3::bigint) / $5::bigint + 1) * $5::bigint FROM moment
+			ON CONFLICT (bucket) DO UPDATE SET ("full", expires) = (
+				SELECT later, (later / $5::bigint + 1) * $5::bigint
+				FROM (SELECT now + least(greatest(b."full" - now, 0), $4::bigint) + $3::bigint AS later FROM moment) AS filling)
 			WHERE (SELECT least(greatest(b."full" - now, 0), $4::bigint) + $3::bigint <= $4::bigint FROM moment)
 			RETURNING 1
 		)
 		SELECT CASE WHEN EXISTS (SELECT 1 FROM taken) THEN 0
 			ELSE greatest(1, coalesce((SELECT least("full" - now, $4::bigint) + $3::bigint - $4::bigint FROM {}rate, moment WHERE bucket = $2), $3::bigint)) END`),
-		s.ahead.Load(), name, interval, interval*int64(burst)).Scan(&microseconds)
+		s.ahead.Load(), name, interval, interval*int64(burst), time.Hour.Microseconds()).Scan(&microseconds)
 	return time.Duration(microseconds) * time.Microsecond, endedOr(ctx, err)
 }

@@ -9,35 +9,36 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/strictjson"
 	"github.com/ambit-dev/ambit/trust/approval"
 )
 
 // proposal is a question without its input, which is a column of its own.
 type proposal struct {
-	Tenant           string        `json:"tenant,omitempty"`
-	Principal        string        `json:"principal"`
-	Client           string        `json:"client,omitempty"`
-	Carrier          string        `json:"carrier,omitempty"` // Binding.Agent
-	Capability       string        `json:"capability"`
-	Contract         []byte        `json:"contract"`
-	Input            []byte        `json:"input"` // its digest
-	Level            uint8         `json:"level"`
-	Quorum           int           `json:"quorum"`
-	Requester        *principal    `json:"requester,omitempty"`
-	Via              uint16        `json:"via"`
-	Agent            agent         `json:"agent,omitzero"`
-	Run              uint64        `json:"run"`
-	Call             uint64        `json:"call"`
-	Request          string        `json:"request,omitempty"`
-	Title            string        `json:"title"`
-	Effect           uint8         `json:"effect"`
-	Reason           string        `json:"reason,omitempty"`
-	Key              []byte        `json:"key,omitempty"`
-	Preview          []byte        `json:"preview,omitempty"`
-	Version          string        `json:"version,omitempty"`
-	DecidePermission string        `json:"decidePermission"`
-	DecideWithin     time.Duration `json:"decideWithin"`
-	ExecuteWithin    time.Duration `json:"executeWithin"`
+	Tenant           string     `json:"tenant,omitempty"`
+	Principal        string     `json:"principal"`
+	Client           string     `json:"client,omitempty"`
+	Carrier          string     `json:"carrier,omitempty"` // Binding.Agent
+	Capability       string     `json:"capability"`
+	Contract         []byte     `json:"contract"`
+	Input            []byte     `json:"input"` // its digest
+	Level            uint8      `json:"level"`
+	Quorum           int        `json:"quorum"`
+	Requester        *principal `json:"requester,omitempty"`
+	Via              uint16     `json:"via"`
+	Agent            agent      `json:"agent,omitzero"`
+	Run              uint64     `json:"run"`
+	Call             uint64     `json:"call"`
+	Request          string     `json:"request,omitempty"`
+	Title            string     `json:"title"`
+	Effect           uint8      `json:"effect"`
+	Reason           string     `json:"reason,omitempty"`
+	Key              []byte     `json:"key,omitempty"`
+	Preview          []byte     `json:"preview,omitempty"`
+	Version          string     `json:"version,omitempty"`
+	DecidePermission string     `json:"decidePermission"`
+	DecideWithin     int64      `json:"decideWithin"`
+	ExecuteWithin    int64      `json:"executeWithin"`
 }
 
 type agent struct {
@@ -82,14 +83,14 @@ func Proposal(p ambit.Proposal) ([]byte, error) {
 		Agent: agent{p.Agent.URL, p.Agent.Key, uint8(p.Agent.Level), p.Agent.OnceUnavailable},
 		Run:   uint64(p.Run), Call: uint64(p.Call), Request: p.Request, Title: p.Title, Effect: uint8(p.Effect), Reason: p.Reason,
 		Key: Digest(p.Key), Preview: Digest(p.Preview), Version: p.Version,
-		DecidePermission: p.DecidePermission, DecideWithin: p.DecideWithin, ExecuteWithin: p.ExecuteWithin,
+		DecidePermission: p.DecidePermission, DecideWithin: int64(p.DecideWithin), ExecuteWithin: int64(p.ExecuteWithin),
 	})
 }
 
 // ParseProposal reads what Proposal wrote.
 func ParseProposal(text []byte) (ambit.Proposal, error) {
 	var p proposal
-	if err := json.Unmarshal(text, &p); err != nil {
+	if err := strictjson.Unmarshal(text, &p); err != nil {
 		return ambit.Proposal{}, fmt.Errorf("a stored proposal cannot be read: %w", err)
 	}
 	return ambit.Proposal{
@@ -101,7 +102,7 @@ func ParseProposal(text []byte) (ambit.Proposal, error) {
 		Agent: ambit.AgentIdentity{URL: p.Agent.URL, Key: p.Agent.Key, Level: ambit.AgentLevel(p.Agent.Level), OnceUnavailable: p.Agent.OnceUnavailable},
 		Run:   ambit.ID(p.Run), Call: ambit.ID(p.Call), Request: p.Request, Title: p.Title, Effect: ambit.Effect(p.Effect), Reason: p.Reason,
 		Key: ParseDigest(p.Key), Preview: ParseDigest(p.Preview), Version: p.Version,
-		DecidePermission: p.DecidePermission, DecideWithin: p.DecideWithin, ExecuteWithin: p.ExecuteWithin,
+		DecidePermission: p.DecidePermission, DecideWithin: time.Duration(p.DecideWithin), ExecuteWithin: time.Duration(p.ExecuteWithin),
 	}, nil
 }
 
@@ -123,7 +124,7 @@ func ParseDecisions(text []byte) ([]approval.Decision, error) {
 		return nil, nil
 	}
 	var stored []decision
-	if err := json.Unmarshal(text, &stored); err != nil {
+	if err := strictjson.Unmarshal(text, &stored); err != nil {
 		return nil, fmt.Errorf("stored decisions cannot be read: %w", err)
 	}
 	list := make([]approval.Decision, len(stored))

@@ -95,7 +95,8 @@ CREATE TABLE {}halt (
 );
 
 CREATE TABLE {}rate (
-	bucket text   NOT NULL PRIMARY KEY,
-	"full" bigint NOT NULL -- when it will be
+	bucket  text   NOT NULL PRIMARY KEY,
+	"full"  bigint NOT NULL, -- when it will be
+	expires bigint NOT NULL  -- the full hour after that: an index that every call changes would grow
 );
-CREATE INDEX {i}rate_full ON {}rate ("full");
+CREATE INDEX {i}rate_expires ON {}rate (expires);
