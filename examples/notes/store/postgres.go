@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -56,7 +57,8 @@ func (e *postgresEngine) begin(ctx context.Context, writes bool) (transaction, e
 	}
 	tx, err := e.pool.BeginTx(ctx, options)
 	if err != nil {
-		return nil, err
+		away := ambit.Errorf(ambit.CodeUnavailable, "The database of the notes cannot be reached.").WithHint("Try again later.")
+		return nil, fmt.Errorf("%w: %w", away, err)
 	}
 	t := &postgresTransaction{tx, e.ledger}
 	if writes {

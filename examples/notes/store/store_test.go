@@ -66,22 +66,42 @@ func count(t *testing.T, s *store.Store) int {
 func TestOpenSeedsOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a folder that does not exist", "50% of #1?.db")
-	var starters sync.WaitGroup
-	for range 4 {
-		starters.Go(func() {
-			s, err := store.Open(t.Context(), path)
-			if err != nil {
-				t.Error(err)
-				return
+	tests := map[string]func(t *testing.T) func() (*store.Store, error){
+		"sqlite": func(t *testing.T) func() (*store.Store, error) {
+			return func() (*store.Store, error) { return store.Open(t.Context(), path) }
+		},
+		"postgres": func(t *testing.T) func() (*store.Store, error) {
+			address := store.Postgres.Database(t)
+			return func() (*store.Store, error) { return store.OpenPostgres(t.Context(), address) }
+		},
+	}
+	for name, opener := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			open := opener(t)
+			var starters sync.WaitGroup
+			for range 4 {
+				starters.Go(func() {
+					s, err := open()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if err := s.Close(); err != nil {
+						t.Error(err)
+					}
+				})
 			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
+			starters.Wait()
+			s, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if want, got := seeded, count(t, s); want != got {
+				t.Errorf("want %d notes after four starts, got %d", want, got)
 			}
 		})
-	}
-	starters.Wait()
-	if want, got := seeded, count(t, open(t, path)); want != got {
-		t.Errorf("want %d notes after four starts, got %d", want, got)
 	}
 }
 
@@ -102,6 +122,20 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		if _, err := store.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "use a newer program") {
 			t.Errorf("want an error that asks for a newer program, got %v", err)
+		}
+	})
+	t.Run("no address", func(t *testing.T) {
+		t.Parallel()
+		_, err := store.OpenPostgres(t.Context(), "postgres://notes:s3cret@localhost:port/notes")
+		if err == nil || !strings.Contains(err.Error(), "postgres://USER") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("want the form of an address and no password, got %v", err)
+		}
+	})
+	t.Run("nobody there", func(t *testing.T) {
+		t.Parallel()
+		_, err := store.OpenPostgres(t.Context(), "postgres://notes:s3cret@127.0.0.1:1/notes")
+		if err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("want an error without the password, got %v", err)
 		}
 	})
 	t.Run("a folder", func(t *testing.T) {
@@ -374,6 +408,38 @@ func TestPurge(t *testing.T) {
 			t.Errorf("want a number above %d, got %d: a purged number was used again", note.ID, again.ID)
 		}
 	})
+}
+
+// TestNullCharacter holds that a character which PostgreSQL does not keep is the
+// caller's fault there, and no failure.
+func TestNullCharacter(t *testing.T) {
+	t.Parallel()
+	store.ForEachEngine(t, func(t *testing.T, s *store.Store) {
+		for _, in := range []notes.CreateInput{{Title: "a\x00b"}, {Title: "a", Body: "a\x00b"}} {
+			if _, err := s.Create(t.Context(), in); err != nil && ambit.CodeOf(err) != ambit.CodeInvalidInput {
+				t.Errorf("%q: want it kept, or %s, got %v", in, ambit.CodeInvalidInput, err)
+			}
+		}
+	})
+}
+
+func TestPostgresAway(t *testing.T) {
+	t.Parallel()
+	s, err := store.OpenPostgres(t.Context(), store.Postgres.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for what, call := range map[string]func() error{
+		"read":  func() error { _, err := s.Get(t.Context(), notes.GetInput{ID: 1}); return err },
+		"write": func() error { _, err := s.Create(t.Context(), notes.CreateInput{Title: "x"}); return err },
+	} {
+		if err := call(); ambit.CodeOf(err) != ambit.CodeUnavailable {
+			t.Errorf("%s: want %s, got %v", what, ambit.CodeUnavailable, err)
+		}
+	}
 }
 
 func TestCanceledBeforehand(t *testing.T) {
