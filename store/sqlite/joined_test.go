@@ -1,0 +1,86 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/sqlite"
+)
+
+// A call whose middleware has begun a transaction: what the handler wrote and the
+// outcome are committed together, and an outcome whose transaction was rolled back
+// is kept by itself.
+func TestT17_MiddlewareWithATransaction(t *testing.T) {
+	t.Parallel()
+	type txKey struct{}
+	db := database(t)
+	store, err := sqlite.New(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE note (text TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	var late error // instead of a commit
+	transaction := ambit.Middleware{Name: "transaction", Wrap: func(ctx context.Context, call *ambit.Call, next ambit.Next) (any, error) {
+		if call.Effect() == ambit.Read || call.Previewing() {
+			return next(ctx)
+		}
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = tx.Rollback() }()
+		out, err := next(store.WithTx(context.WithValue(ctx, txKey{}, tx), tx))
+		if err != nil || late != nil {
+			return nil, errors.Join(err, late)
+		}
+		return out, tx.Commit()
+	}}
+	type note struct {
+		Text string `json:"text"`
+	}
+	ring, err := ambit.ParseKeyRing(ambit.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := ambit.New(ambit.Options{
+		Name: "notes", Keys: ring, Ledger: store, Middleware: []ambit.Middleware{transaction}, Logger: slog.New(slog.DiscardHandler),
+	})
+	write := ambit.NewContract[note, note](ambit.Spec{Name: "notes.write", Description: "Write a note.", Effect: ambit.Write, Permission: ambit.Authenticated})
+	app.Add(write.Bind(func(ctx context.Context, in note) (note, error) {
+		_, err := ctx.Value(txKey{}).(*sql.Tx).ExecContext(ctx, "INSERT INTO note VALUES (?)", in.Text)
+		return in, err
+	}))
+	ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: &ambit.Principal{Authority: "stdio", Subject: "ann"}})
+	defer run.End()
+	for _, test := range []struct {
+		text string
+		late error
+		ok   bool
+		want int // notes
+	}{
+		{"committed", nil, true, 1},
+		{"rolled back", errors.New("the disk is full"), false, 0},
+	} {
+		late = test.late
+		for range 3 { // the first, and two repetitions
+			_, err := write.Call(ctx, note{test.text}, ambit.WithIdempotencyKey(test.text))
+			if (err == nil) != test.ok {
+				t.Errorf("%s: want it to succeed: %t, got %v", test.text, test.ok, err)
+			}
+			late = nil // a repetition is answered from the record
+		}
+		notes := 0
+		if err := db.QueryRow("SELECT count(*) FROM note WHERE text = ?", test.text).Scan(&notes); err != nil {
+			t.Fatal(err)
+		}
+		if notes != test.want {
+			t.Errorf("%s: want %d notes, got %d", test.text, test.want, notes)
+		}
+	}
+}
