@@ -182,11 +182,15 @@ func foreman() *ambit.Principal {
 	return &ambit.Principal{Tenant: "works", Authority: "login", Subject: "foreman", Permissions: []string{ambit.DefaultDecidePermission}}
 }
 
-// call makes a call once.
+// call makes a call once. Every other one has an idempotency key.
 func (w *works) call(ctx context.Context, number int) error {
 	ctx, run := w.app.NewRun(ctx, ambit.RunOptions{Principal: robot(number), Surface: ambit.HTTP})
 	defer run.End()
-	_, err := w.do.Call(ctx, workInput{number})
+	var options []ambit.CallOption
+	if number%2 == 1 {
+		options = append(options, ambit.WithIdempotencyKey("the-call"))
+	}
+	_, err := w.do.Call(ctx, workInput{number}, options...)
 	return err
 }
 
@@ -210,11 +214,9 @@ func (w *works) carryOut(ctx context.Context, number int) (stuck *ambit.Error, e
 		}
 		failure, ok := errors.AsType[*ambit.Error](err)
 		switch {
-		case !ok || failure.Approval == nil:
-			return nil, fmt.Errorf("call %d: %w", number, err)
-		case failure.Code == ambit.CodeConflict:
+		case ok && failure.Code == ambit.CodeConflict:
 			return failure, nil
-		case failure.Code != ambit.CodeApprovalPending:
+		case !ok || failure.Code != ambit.CodeApprovalPending || failure.Approval == nil:
 			return nil, fmt.Errorf("call %d: %w", number, err)
 		}
 		if err := w.rule(ctx, failure.Approval.ID, approval.Approve); err != nil {
@@ -289,7 +291,8 @@ func RunKilled(t *testing.T, l Lives) {
 	}
 	defer closed()
 	for number, d := range died {
-		got := remains{stateOf(t, store, number), executions(t, journal)[number]}
+		state, _ := stateOf(t, store, number)
+		got := remains{state, executions(t, journal)[number]}
 		if !slices.Contains(deaths()[d], got) {
 			t.Errorf("killed %s (while it went on: %t): want one of %v left, got %v", d.point, d.while, deaths()[d], got)
 		}
@@ -299,8 +302,9 @@ func RunKilled(t *testing.T, l Lives) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	interrupted := 0
 	for number := range died {
-		afterlife(t, w, store, number)
+		interrupted += count(afterlife(t, w, store, number))
 	}
 	if err := w.close(t.Context()); err != nil {
 		t.Error(err)
@@ -309,8 +313,8 @@ func RunKilled(t *testing.T, l Lives) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Findings) > 0 || report.Entries == 0 {
-		t.Errorf("the audit record is not whole: %d entries, findings %v", report.Entries, report.Findings)
+	if len(report.Findings) > 0 || len(report.Open) != interrupted || interrupted == 0 {
+		t.Errorf("the audit record is not whole: of %d calls that were interrupted it has %d, findings %v", interrupted, len(report.Open), report.Findings)
 	}
 }
 
@@ -353,8 +357,8 @@ func kill(t *testing.T, l Lives, journal string, number int, d death) error {
 	return nil
 }
 
-// stateOf returns the state of the one proposal of a call, or "none".
-func stateOf(t *testing.T, store approval.Store, number int) string {
+// stateOf returns the state of the one proposal of a call, or "none", and its id.
+func stateOf(t *testing.T, store approval.Store, number int) (state, id string) {
 	t.Helper()
 	page, _, err := store.List(t.Context(), approval.Filter{Tenant: "works", Requester: robot(number).Key()})
 	if err != nil {
@@ -362,11 +366,11 @@ func stateOf(t *testing.T, store approval.Store, number int) string {
 	}
 	switch len(page) {
 	case 0:
-		return "none"
+		return "none", ""
 	case 1:
-		return page[0].State.String()
+		return page[0].State.String(), page[0].ID
 	}
-	return fmt.Sprintf("%d proposals", len(page))
+	return fmt.Sprintf("%d proposals", len(page)), ""
 }
 
 // executions returns how often each call was executed.
@@ -388,20 +392,18 @@ func executions(t *testing.T, journal string) map[int]int {
 }
 
 // afterlife carries a call out as those would do whose process has died, and
-// settles it where nobody can tell.
-func afterlife(t *testing.T, w *works, store approval.Store, number int) {
+// settles it where nobody can tell, of which it reports.
+func afterlife(t *testing.T, w *works, store approval.Store, number int) (unknown bool) {
 	t.Helper()
-	before := stateOf(t, store, number)
+	before, id := stateOf(t, store, number)
+	unknown = before == "unknown"
 	stuck, err := w.carryOut(t.Context(), number)
-	if err != nil {
-		t.Errorf("a call that was %s: %v", before, err)
-		return
+	if err != nil || (stuck != nil) != unknown {
+		t.Errorf("a call that was %s: %v, %v", before, stuck, err)
+		return unknown
 	}
 	executed, want := executions(t, w.journal)[number], 1
-	if (stuck != nil) != (before == "unknown") {
-		t.Errorf("a call that was %s: %v", before, stuck)
-	}
-	if stuck != nil {
+	if unknown {
 		verdict := approval.SettleSucceeded
 		if want = executed; executed == 0 {
 			verdict = approval.SettleFailed
@@ -409,14 +411,15 @@ func afterlife(t *testing.T, w *works, store approval.Store, number int) {
 		if stuck.Executed != ambit.ExecutedUnknown || executed > 1 {
 			t.Errorf("a call that was unknown: executed %s, and %d times", stuck.Executed, executed)
 		}
-		if err := w.rule(t.Context(), stuck.Approval.ID, verdict); err != nil {
+		if err := w.rule(t.Context(), id, verdict); err != nil {
 			t.Errorf("settle a call that was unknown: %v", err)
 		}
 	}
 	if executed != want {
 		t.Errorf("a call that was %s: want it executed %d times in the end, got %d", before, want, executed)
 	}
-	if state := stateOf(t, store, number); state != "succeeded" && (state != "failed" || want == 1) {
+	if state, _ := stateOf(t, store, number); state != "succeeded" && (state != "failed" || want == 1) {
 		t.Errorf("a call that was %s is %s in the end", before, state)
 	}
+	return unknown
 }
