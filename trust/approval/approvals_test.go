@@ -105,7 +105,7 @@ func TestWeakness_DecisionsAreOnRecord(t *testing.T) {
 		"decision 0:/5:login/alice reconsider four-eyes ",
 		"decision 0:/5:login/carol approve four-eyes because",
 		"intent 0:/5:login/alice   at last",
-		"outcome 0:/5:login/alice   at last",
+		"outcome 0:/5:login/alice  four-eyes at last",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
