@@ -8,6 +8,9 @@ import (
 // SetPause replaces how a webhook waits between attempts.
 func SetPause(w *Webhook, pause func(context.Context, time.Duration) error) { w.pause = pause }
 
+// SetAhead sets the page's clock ahead.
+func SetAhead(p *Page, d time.Duration) { p.now = func() time.Time { return time.Now().Add(d) } }
+
 // Markup is how the page writes JSON text.
 func Markup(text []byte) string { return string(markup(text)) }
 

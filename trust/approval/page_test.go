@@ -248,6 +248,33 @@ func TestT12_FormsAreUsedOnce(t *testing.T) {
 	}
 }
 
+// A form is about the proposal as it stood: another person's word makes it void,
+// and so does time.
+func TestT12_FormsGrowStale(t *testing.T) {
+	t.Parallel()
+	s := newWebsite(t)
+	bob, carol := s.person("bob"), s.person("carol")
+	id := s.ask(s.person("alice"), "notes.purge_both", "old")
+	send := func(form url.Values, age string) (int, string) {
+		answer := s.send(http.MethodPost, "/approvals/"+id, form.Encode(), session(bob, age))
+		return answer.StatusCode, s.text(answer)
+	}
+	form := s.form(bob, id, approval.Approve)
+	s.must(s.decide(carol, id, approval.Approve))
+	if status, text := send(form, "1m"); status != http.StatusConflict || !strings.Contains(text, "no longer valid") {
+		t.Errorf("after another decision: want 409 for the form, got %d:\n%s", status, text)
+	}
+	form = s.form(bob, id, approval.Approve)
+	approval.SetAhead(s.page, 30*time.Minute+time.Second)
+	if status, text := send(form, "-29m"); status != http.StatusConflict || !strings.Contains(text, "no longer valid") {
+		t.Errorf("after half an hour: want 409 for the form, got %d:\n%s", status, text)
+	}
+	approval.SetAhead(s.page, 29*time.Minute)
+	if status, _ := send(form, "-28m"); status != http.StatusSeeOther || s.state(id) != "approved" {
+		t.Errorf("before that: want it taken, got %d and %s", status, s.state(id))
+	}
+}
+
 // Nothing but the page itself, at its own address, sends its forms; a person may
 // follow a link to it from anywhere.
 func TestT28_PageHostAndOrigin(t *testing.T) {
