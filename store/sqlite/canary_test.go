@@ -31,7 +31,7 @@ func TestT09_NoSecretIsInTheFiles(t *testing.T) {
 	t.Parallel()
 	const canary, witness = "canary-5150", "front-door"
 	dir := t.TempDir()
-	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"))
+	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

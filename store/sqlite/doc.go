@@ -1,7 +1,7 @@
 // Package sqlite keeps in one SQLite file what a person has allowed, what was
 // done once, and what happened: it implements every store interface of Ambit.
 //
-//	store, err := sqlite.Open(ctx, "notes.db")
+//	store, err := sqlite.Open(ctx, "notes.db", sqlite.Options{})
 //	...
 //	defer store.Close()
 //	app := ambit.New(ambit.Options{Name: "notes", Ledger: store})

@@ -35,7 +35,7 @@ func Example() {
 		Name: "notes.create", Description: "Create a note.", Effect: ambit.Write, Permission: "notes:write",
 	})
 	for range 2 { // two lives of the application
-		store, err := sqlite.Open(context.Background(), filepath.Join(folder, "notes.db"))
+		store, err := sqlite.Open(context.Background(), filepath.Join(folder, "notes.db"), sqlite.Options{})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -18,7 +18,7 @@ func TestT17_MiddlewareWithATransaction(t *testing.T) {
 	t.Parallel()
 	type txKey struct{}
 	db := database(t)
-	store, err := sqlite.New(t.Context(), db)
+	store, err := sqlite.New(t.Context(), db, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 func TestT17_OutcomeJoinsTheApplicationsTransaction(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	store, err := sqlite.New(t.Context(), db)
+	store, err := sqlite.New(t.Context(), db, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

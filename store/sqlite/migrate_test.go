@@ -44,7 +44,7 @@ func TestStore(t *testing.T) {
 				if err := sqlite.MigrateTo(t.Context(), db, version); err != nil {
 					t.Fatalf("bring the tables to version %d: %v", version, err)
 				}
-				s, err := sqlite.New(t.Context(), db)
+				s, err := sqlite.New(t.Context(), db, sqlite.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -58,13 +58,13 @@ func TestStore(t *testing.T) {
 func TestMigrations_NewerThanTheProgram(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	if _, err := sqlite.New(t.Context(), db); err != nil {
+	if _, err := sqlite.New(t.Context(), db, sqlite.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Exec("INSERT INTO ambit_version (version_id, is_applied) VALUES (1000, 1)"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sqlite.New(t.Context(), db); err == nil || !strings.Contains(err.Error(), "use a newer program") {
+	if _, err := sqlite.New(t.Context(), db, sqlite.Options{}); err == nil || !strings.Contains(err.Error(), "use a newer program") {
 		t.Errorf("want an error that says what to do, got %v", err)
 	}
 }
@@ -76,7 +76,7 @@ func TestMigrations_AtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			s, err := sqlite.Open(t.Context(), path)
+			s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 			if err != nil {
 				t.Errorf("Open: %v", err)
 				return

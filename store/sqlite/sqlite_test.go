@@ -21,7 +21,7 @@ func lives(path string) storetest.Lives {
 	return storetest.Lives{
 		Address: path,
 		Open: func(ctx context.Context, path string) (storetest.ApprovalsAndAudit, func(), error) {
-			s, err := sqlite.Open(ctx, path)
+			s, err := sqlite.Open(ctx, path, sqlite.Options{})
 			if err != nil {
 				return nil, nil, err
 			}

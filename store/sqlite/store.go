@@ -61,7 +61,7 @@ type Store struct {
 // Open opens the file at path for the store alone, makes it and its folder where
 // they do not exist, for their owner alone, and brings its tables up to date. The
 // caller closes the store.
-func Open(ctx context.Context, path string, options ...Options) (*Store, error) {
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func Open(ctx context.Context, path string, options ...Options) (*Store, error) 
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
 	}
-	s, err := New(ctx, db, options...)
+	s, err := New(ctx, db, o)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
 	}
@@ -122,12 +122,8 @@ func sourceName(path string) string {
 // New returns a store on a database of the application's own, and brings its
 // tables up to date. The database should be in WAL mode, and its connections need
 // a busy timeout, since the application writes to it too. The caller closes it
-// after the store's last use. At most one of the options counts.
-func New(ctx context.Context, db *sql.DB, options ...Options) (*Store, error) {
-	var o Options
-	if len(options) > 0 {
-		o = options[0]
-	}
+// after the store's last use.
+func New(ctx context.Context, db *sql.DB, o Options) (*Store, error) {
 	if o.Prefix == "" {
 		o.Prefix = DefaultPrefix
 	}

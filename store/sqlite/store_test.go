@@ -70,7 +70,7 @@ func keyed() (c ambit.Claim) {
 func TestOpen_Rights(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "new")
-	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "a?b#c d.db"))
+	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "a?b#c d.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestT17_FinishJoinsTheTransaction(t *testing.T) {
 	t.Parallel()
 	for _, commit := range []bool{true, false} {
 		db := database(t)
-		s, err := sqlite.New(t.Context(), db)
+		s, err := sqlite.New(t.Context(), db, sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestT17_FinishJoinsTheTransaction(t *testing.T) {
 func TestT23_MisreadHalts(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	s, err := sqlite.New(t.Context(), db)
+	s, err := sqlite.New(t.Context(), db, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	e := &sqliteEngine{db: db}
 	s, err := newStore(ctx, e)
 	if err == nil {
-		e.ledger, err = sqlite.New(ctx, db)
+		e.ledger, err = sqlite.New(ctx, db, sqlite.Options{})
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare %s: %w", path, err), db.Close())
