@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -93,9 +94,14 @@ func benchmarkCallers(b *testing.B, callers []caller) {
 			if err := c.exchange.Try(handler); err != nil {
 				b.Fatal(err)
 			}
+			// A new buffer for each answer would count the recorder's copy of it,
+			// which is no work of any side.
+			var body bytes.Buffer
 			meter(b)
 			for b.Loop() {
+				body.Reset()
 				recorder := httptest.NewRecorder()
+				recorder.Body = &body
 				handler.ServeHTTP(recorder, c.exchange.Request())
 				if recorder.Code != http.StatusOK {
 					b.Fatalf("status %d", recorder.Code)
