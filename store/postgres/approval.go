@@ -113,11 +113,8 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 		where.and("operation = ?", f.Operation[:])
 	}
 	if len(f.States) > 0 {
-		states := make([]int16, len(f.States))
-		for i, each := range f.States {
-			states[i] = int16(each)
-		}
-		where.and("("+state+") = ANY (?)", states)
+		where.and("state = ANY (?)", numbers(lifecycle.Written(f.States))) // which an index has
+		where.and("("+state+") = ANY (?)", numbers(f.States))
 	}
 	where.args = append(where.args, limit+1)
 	listed := strings.NewReplacer("input,", "NULL::bytea,", "outcome", "NULL::bytea").Replace(encode.Columns)
@@ -144,6 +141,13 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 		return nil, "", err
 	}
 	return page, next, nil
+}
+
+func numbers(states []ambit.ProposalState) (list []int16) {
+	for _, state := range states {
+		list = append(list, int16(state))
+	}
+	return list
 }
 
 // condition is a WHERE clause in the making. Question marks are numbered.

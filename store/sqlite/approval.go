@@ -121,10 +121,8 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 		}
 		if len(f.States) > 0 {
 			now := encode.Time(u.now)
-			where.and(state+" IN (?"+strings.Repeat(", ?", len(f.States)-1)+")", now, now, now)
-			for _, state := range f.States {
-				where.args = append(where.args, int(state))
-			}
+			where.among("state", lifecycle.Written(f.States)) // which an index has
+			where.among(state, f.States, now, now, now)
 		}
 		listed := strings.NewReplacer("input,", "NULL,", "outcome", "NULL").Replace(encode.Columns)
 		rows, err := u.query(ctx, "SELECT "+listed+", number FROM {}proposal WHERE "+where.text+" ORDER BY number DESC LIMIT ?", append(where.args, limit+1)...)
@@ -157,6 +155,14 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 type condition struct {
 	text string
 	args []any
+}
+
+// among adds that something is one of these states. Args are those of what it is.
+func (c *condition) among(what string, states []ambit.ProposalState, args ...any) {
+	c.and(what+" IN (?"+strings.Repeat(", ?", len(states)-1)+")", args...)
+	for _, state := range states {
+		c.args = append(c.args, int(state))
+	}
 }
 
 func (c *condition) and(text string, args ...any) {

@@ -99,6 +99,21 @@ func (r *Row) Lapse(now time.Time) bool {
 	return true
 }
 
+// Written returns the states that rows may have been written with which are in one
+// of these states now.
+func Written(states []ambit.ProposalState) (written []ambit.ProposalState) {
+	for _, state := range states {
+		written = append(written, state)
+		switch state {
+		case ambit.ProposalExpired:
+			written = append(written, ambit.ProposalPending, ambit.ProposalApproved)
+		case ambit.ProposalUnknown:
+			written = append(written, ambit.ProposalExecuting)
+		}
+	}
+	return written
+}
+
 // close ends the row. What expired makes room for the next question at once;
 // everything else still answers for a while.
 func (r *Row) close(state ambit.ProposalState, at time.Time) {
