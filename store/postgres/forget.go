@@ -39,7 +39,7 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 				SELECT `+encode.Columns+`, number FROM {}proposal p
 				WHERE number > $2 AND (kind = 1 OR `+state+` NOT IN (0, 1, 5, 8)) AND created <= {now} - $3
 				  AND NOT EXISTS (SELECT 1 FROM {}call WHERE proposal <> '' AND proposal = p.id)
-				ORDER BY number LIMIT $4 FOR UPDATE`, u.ahead.Load(), after, keep.Microseconds(), forgetAtOnce).Query(func(found pgx.Rows) error {
+				ORDER BY number LIMIT $4 FOR UPDATE SKIP LOCKED`, u.ahead.Load(), after, keep.Microseconds(), forgetAtOnce).Query(func(found pgx.Rows) error {
 				defer found.Close()
 				for found.Next() {
 					r, err := encode.Row(found.Scan, &last)

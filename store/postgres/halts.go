@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -55,7 +56,11 @@ func (h *Halts) Notify(ctx context.Context, changed func()) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }()
+	defer func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = connection.Close(ending)
+	}()
 	if _, err := connection.Exec(ctx, "LISTEN "+h.channel().Sanitize()); err != nil {
 		return err
 	}

@@ -108,6 +108,9 @@ func (s *Store) look(ctx context.Context, ask func(*unit)) error {
 // lost reports whether a transaction failed because of another one, or before it
 // reached the server, and has to be tried again.
 func lost(err error) bool {
+	if _, unreachable := errors.AsType[*pgconn.ConnectError](err); unreachable {
+		return false
+	}
 	if pgconn.SafeToRetry(err) {
 		return true
 	}
