@@ -175,3 +175,32 @@ func TestT13_EventsSayWhoseWord(t *testing.T) {
 		}
 	}
 }
+
+// A handler has no say about proposals, and an approver only about the call that
+// it was asked about.
+func TestT18_NobodyMakesUpAProposal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(func(w *world) {
+		w.spec.Effect = ambit.Write
+		made := ambit.Errorf(ambit.CodeConflict, "Not now.")
+		made.Approval = &ambit.Awaited{ID: "forged", Token: "forged"}
+		w.err = made
+	})
+	text, failure := w.call(writer, ambit.HTTP, ambit.Request{})
+	if failure == nil || failure.Code != ambit.CodeConflict || failure.Approval != nil {
+		t.Errorf("by a handler: want a conflict without a proposal, got %s", text)
+	}
+	w = newWorld(func(w *world) { w.spec.Approval, w.options.Approver = ambit.Human, astray{w.approvals} })
+	text, _ = w.call(writer, ambit.HTTP, ambit.Request{})
+	is(t, "by an approver", `"unavailable"`, text)
+	if w.runs.Load() != 0 {
+		t.Error("want no run")
+	}
+}
+
+// astray approves of something else.
+type astray struct{ *approval.Approvals }
+
+func (astray) Propose(context.Context, ambit.Proposal, func(context.Context, *ambit.Principal) error) (ambit.Standing, error) {
+	return ambit.Standing{ID: "other", State: ambit.ProposalApproved, Level: ambit.FourEyes}, nil
+}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 )
@@ -147,6 +149,45 @@ func TestT16_ConfirmedPreview(t *testing.T) {
 	is(t, "another one, of what is gone", "It is gone.", text)
 }
 
+// A confirmation has its own time: that the same call is prepared once more gives
+// it no other.
+func TestT14_ConfirmationExpires(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(w *world) { w.spec.ConfirmWithin = time.Minute })
+		first := w.prepare(t, writer, ambit.Request{})
+		<-time.After(40 * time.Second)
+		second := w.prepare(t, writer, ambit.Request{})
+		<-time.After(20 * time.Second)
+		text, _ := w.call(writer, ambit.HTTP, ambit.Request{Confirmation: first})
+		is(t, "the first", "The confirmation has expired.", text)
+		text, _ = w.call(writer, ambit.HTTP, ambit.Request{Confirmation: second})
+		is(t, "the second", `{"text":"a 1"}`, text)
+		// What was done in time is told whenever somebody asks.
+		<-time.After(time.Hour)
+		text, _ = w.call(writer, ambit.HTTP, ambit.Request{Confirmation: second})
+		is(t, "the second, long after", `{"text":"a 1"} replayed`, text)
+	})
+}
+
+// Who answers a prompter allows what was shown.
+func TestT16_ConsentIsToThePreview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(nil)
+	ctx, run := w.NewRun(t.Context(), ambit.RunOptions{Principal: writer, Prompter: ambit.PrompterFunc(func(_ context.Context, q ambit.Question) (ambit.Answer, error) {
+		if q.Preview == nil || q.Preview.Version != "1" {
+			t.Errorf("want the preview shown, got %+v", q.Preview)
+		}
+		w.version = "2" // while the person thinks
+		return ambit.Allow, nil
+	})})
+	defer run.End()
+	_, err := run.Invoke(ctx, ambit.Request{Name: "change", Input: []byte(`{"text":"a"}`)})
+	if e := failure(t, err); e.Code != ambit.CodeConflict || e.Executed != ambit.ExecutedNo || w.runs.Load() != 0 {
+		t.Errorf("want a conflict and no run, got %v", err)
+	}
+}
+
 // A confirmation counts where one is asked for, and is no more than that.
 func TestT18_ConfirmationIsNoApproval(t *testing.T) {
 	t.Parallel()
@@ -177,7 +218,7 @@ func TestT14_WhoCanPrepare(t *testing.T) {
 		input   string
 		want    string
 	}{
-		{"nobody in particular", anonymous, public, ambit.HTTP, `{"text":"a"}`, `"unauthenticated"`},
+		{"nobody in particular", anonymous, public, ambit.HTTP, `{"text":"a"}`, "only callers who show a credential can get one"},
 		{"invalid input", writer, nil, ambit.HTTP, `{"text":""}`, `"invalid_input"`},
 		{"without the permission", alice, nil, ambit.HTTP, `{"text":"a"}`, `"forbidden"`},
 		{"a page's tool, to be confirmed", writer, func(w *world) {

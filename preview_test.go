@@ -173,6 +173,23 @@ func TestT16_ReviewIsOfNow(t *testing.T) {
 	}
 }
 
+// A release that makes another contract of the capability ends what was asked
+// under the old one.
+func TestT14_ReviewOfAnotherContract(t *testing.T) {
+	t.Parallel()
+	keys := newRing()
+	before := newPurging(func(o *ambit.Options, _ *ambit.Spec) { o.Keys = keys })
+	if got := ambit.CodeOf(before.ask(t)); got != ambit.CodeApprovalPending {
+		t.Fatalf("want approval_pending, got %q", got)
+	}
+	for revision, want := range map[string]ambit.Code{"": "", "2": ambit.CodeConflict} {
+		after := newPurging(func(o *ambit.Options, s *ambit.Spec) { o.Keys, s.Revision = keys, revision })
+		if _, err := after.Review(t.Context(), before.last); ambit.CodeOf(err) != want {
+			t.Errorf("revision %q: want %q, got %v", revision, want, err)
+		}
+	}
+}
+
 // Nothing that runs by a call can review, and so decide.
 func TestT12_ReviewIsNoCall(t *testing.T) {
 	t.Parallel()
