@@ -124,11 +124,32 @@ func (s *Store) Entries(ctx context.Context, q audit.Query) (page []audit.Entry,
 	return page, next, nil
 }
 
+// lastEntries goes from writer to writer by the index and takes the last entry of
+// each: however many there are, it reads as many as there are chains.
+const lastEntries = `
+	WITH RECURSIVE chain (writer) AS (
+		SELECT min(writer) FROM {}entry WHERE tenant = ?1
+		UNION ALL
+		SELECT (SELECT min(writer) FROM {}entry WHERE tenant = ?1 AND writer > chain.writer) FROM chain WHERE chain.writer IS NOT NULL
+	)
+	SELECT ` + entryColumns + ` FROM {}entry e
+	WHERE tenant = ?1 AND (writer, seq) IN (
+		SELECT writer, (SELECT max(seq) FROM {}entry WHERE tenant = ?1 AND writer = chain.writer) FROM chain WHERE writer IS NOT NULL
+	) ORDER BY writer`
+
+// allTenants goes from tenant to tenant in the same way.
+const allTenants = `
+	WITH RECURSIVE known (tenant) AS (
+		SELECT min(tenant) FROM {}entry
+		UNION ALL
+		SELECT (SELECT min(tenant) FROM {}entry WHERE tenant > known.tenant) FROM known WHERE known.tenant IS NOT NULL
+	)
+	SELECT tenant FROM known WHERE tenant IS NOT NULL UNION SELECT tenant FROM {}cut ORDER BY tenant`
+
 // Chains returns the last entry of every chain of a tenant, see [audit.Store].
 func (s *Store) Chains(ctx context.Context, tenant string) (last []audit.Entry, err error) {
 	err = s.read(ctx, func(ctx context.Context, u *unit) error {
-		rows, err := u.query(ctx, "SELECT "+entryColumns+` FROM {}entry e WHERE tenant = ?
-			AND seq = (SELECT max(seq) FROM {}entry WHERE tenant = e.tenant AND writer = e.writer) ORDER BY writer`, tenant)
+		rows, err := u.query(ctx, lastEntries, tenant)
 		if err != nil {
 			return err
 		}
@@ -148,7 +169,7 @@ func (s *Store) Chains(ctx context.Context, tenant string) (last []audit.Entry, 
 // Tenants returns every tenant that has a chain, see [audit.Store].
 func (s *Store) Tenants(ctx context.Context) (tenants []string, err error) {
 	err = s.read(ctx, func(ctx context.Context, u *unit) error {
-		rows, err := u.query(ctx, "SELECT tenant FROM {}entry UNION SELECT tenant FROM {}cut ORDER BY tenant")
+		rows, err := u.query(ctx, allTenants)
 		if err != nil {
 			return err
 		}

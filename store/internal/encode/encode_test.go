@@ -1,12 +1,16 @@
 package encode_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/internal/encode"
 	"github.com/ambit-dev/ambit/trust/approval"
 )
 
@@ -44,4 +48,56 @@ func numbers[V interface {
 		list = append(list, V(i))
 	}
 	return list
+}
+
+// TestRoundTrip holds that what is written is read again, whatever it says.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String()
+		list := rapid.OneOf(rapid.Just[[]string](nil), rapid.SliceOfN(text, 0, 3))
+		digest := rapid.Custom(func(t *rapid.T) ambit.Digest { return sha256.Sum256([]byte(text.Draw(t, "digest of"))) })
+		person := rapid.Custom(func(t *rapid.T) *ambit.Principal {
+			return &ambit.Principal{
+				Authority: text.Draw(t, "authority"), Subject: text.Draw(t, "subject"), Kind: ambit.Kind(rapid.IntRange(0, 3).Draw(t, "kind")),
+				Tenant: text.Draw(t, "tenant"), Client: text.Draw(t, "client"), Permissions: list.Draw(t, "permissions"), Roles: list.Draw(t, "roles"),
+				Scopes: list.Draw(t, "scopes"), Unscoped: rapid.Bool().Draw(t, "unscoped"), Behind: list.Draw(t, "behind"),
+				Expires: encode.ParseTime(rapid.Int64Range(0, 1<<50).Draw(t, "expires")),
+			}
+		})
+		p := ambit.Proposal{
+			Binding: ambit.Binding{
+				Tenant: text.Draw(t, "tenant"), Principal: text.Draw(t, "principal"), Client: text.Draw(t, "client"), Agent: text.Draw(t, "agent"),
+				Capability: text.Draw(t, "capability"), Contract: digest.Draw(t, "contract"), Input: digest.Draw(t, "input"),
+			},
+			Level: ambit.Approval(rapid.IntRange(0, 3).Draw(t, "level")), Quorum: rapid.Int().Draw(t, "quorum"), Requester: person.Draw(t, "requester"),
+			Via:   ambit.Surface(rapid.Uint16().Draw(t, "via")),
+			Agent: ambit.AgentIdentity{URL: text.Draw(t, "url"), Key: text.Draw(t, "agent's key"), Level: ambit.AgentOnce, OnceUnavailable: rapid.Bool().Draw(t, "unavailable")},
+			Run:   ambit.ID(rapid.Uint64().Draw(t, "run")), Call: ambit.ID(rapid.Uint64().Draw(t, "call")), Request: text.Draw(t, "request"),
+			Title: text.Draw(t, "title"), Effect: ambit.Effect(rapid.IntRange(1, 5).Draw(t, "effect")), Reason: text.Draw(t, "reason"),
+			Key: digest.Draw(t, "key"), Preview: digest.Draw(t, "preview"), Version: text.Draw(t, "version"), DecidePermission: text.Draw(t, "permission"),
+			DecideWithin: time.Duration(rapid.Int64().Draw(t, "decide")), ExecuteWithin: time.Duration(rapid.Int64().Draw(t, "execute")),
+		}
+		stored, err := encode.Proposal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := encode.ParseProposal(stored)
+		if diff := cmp.Diff(p, got); err != nil || diff != "" {
+			t.Fatalf("proposal: error %v (-want +got):\n%s", err, diff)
+		}
+		decisions := []approval.Decision{{
+			Decider: text.Draw(t, "decider"), Behind: list.Draw(t, "behind"), Name: text.Draw(t, "name"), Principal: person.Draw(t, "person"),
+			Verdict: approval.Verdict(rapid.IntRange(1, 5).Draw(t, "verdict")), Reason: text.Draw(t, "reason"), Preview: digest.Draw(t, "preview"),
+			At: encode.ParseTime(rapid.Int64Range(1, 1<<50).Draw(t, "at")),
+		}, {}}
+		stored, err = encode.Decisions(decisions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := encode.ParseDecisions(stored)
+		if diff := cmp.Diff(decisions, read); err != nil || diff != "" {
+			t.Fatalf("decisions: error %v (-want +got):\n%s", err, diff)
+		}
+	})
 }

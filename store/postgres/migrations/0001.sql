@@ -25,10 +25,11 @@ CREATE TABLE {}proposal (
 	key        bytea,             -- of the claim
 	outcome    bytea              -- sealed
 );
-CREATE UNIQUE INDEX {i}proposal_open    ON {}proposal (operation) WHERE open;
-CREATE        INDEX {i}proposal_tenant  ON {}proposal (tenant, number);
-CREATE        INDEX {i}proposal_state   ON {}proposal (tenant, state, number);
-CREATE        INDEX {i}proposal_pending ON {}proposal (tenant, decide_by, requester) WHERE kind = 0 AND state = 0;
+CREATE UNIQUE INDEX {i}proposal_open      ON {}proposal (operation) WHERE open;
+CREATE        INDEX {i}proposal_tenant    ON {}proposal (tenant, number);
+CREATE        INDEX {i}proposal_state     ON {}proposal (tenant, state, number);
+CREATE        INDEX {i}proposal_operation ON {}proposal (tenant, operation, number);
+CREATE        INDEX {i}proposal_pending   ON {}proposal (tenant, decide_by, requester) WHERE kind = 0 AND state = 0;
 
 -- One row for each tenant that asks for approvals, which is locked while its
 -- proposals are counted.

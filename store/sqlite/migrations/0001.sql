@@ -24,10 +24,11 @@ CREATE TABLE {}proposal (
 	key        BLOB,             -- of the claim
 	outcome    BLOB              -- sealed
 ) STRICT;
-CREATE UNIQUE INDEX {}proposal_open    ON {}proposal (operation) WHERE open = 1;
-CREATE        INDEX {}proposal_tenant  ON {}proposal (tenant, number);
-CREATE        INDEX {}proposal_state   ON {}proposal (tenant, state, number);
-CREATE        INDEX {}proposal_pending ON {}proposal (tenant, decide_by, requester) WHERE kind = 0 AND state = 0;
+CREATE UNIQUE INDEX {}proposal_open      ON {}proposal (operation) WHERE open = 1;
+CREATE        INDEX {}proposal_tenant    ON {}proposal (tenant, number);
+CREATE        INDEX {}proposal_state     ON {}proposal (tenant, state, number);
+CREATE        INDEX {}proposal_operation ON {}proposal (tenant, operation, number);
+CREATE        INDEX {}proposal_pending   ON {}proposal (tenant, decide_by, requester) WHERE kind = 0 AND state = 0;
 
 CREATE TABLE {}call (
 	key       BLOB    NOT NULL PRIMARY KEY,
