@@ -12,6 +12,9 @@ import (
 // forgetAtOnce is how many rows one transaction looks at.
 const forgetAtOnce = 200
 
+// place is where a row stands in the order in which rows are forgotten.
+type place struct{ closed, number int64 }
+
 // Forget removes records that have long been closed, see [approval.Store], and
 // keys, nonces and rates that have expired.
 func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, err error) {
@@ -30,19 +33,20 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 			}
 		}
 	}
-	for after, more := int64(0), true; more; {
+	var after place
+	for more := true; more; {
 		var rows []held
 		last, removed := after, 0
 		err := s.transact(ctx, func(u *unit) {
 			rows = nil
 			u.queue(`
-				SELECT `+encode.Columns+`, number FROM {}proposal p
-				WHERE number > $2 AND (kind = 1 OR `+state+` NOT IN (0, 1, 5, 8)) AND created <= {now} - $3
+				SELECT `+encode.Columns+`, closed, number FROM {}proposal p
+				WHERE closed > 0 AND closed <= {now} - $2 AND (closed, number) > ($3, $4)
 				  AND NOT EXISTS (SELECT 1 FROM {}call WHERE proposal <> '' AND proposal = p.id)
-				ORDER BY number LIMIT $4 FOR UPDATE SKIP LOCKED`, u.ahead.Load(), after, keep.Microseconds(), forgetAtOnce).Query(func(found pgx.Rows) error {
+				ORDER BY closed, number LIMIT $5 FOR UPDATE SKIP LOCKED`, u.ahead.Load(), keep.Microseconds(), after.closed, after.number, forgetAtOnce).Query(func(found pgx.Rows) error {
 				defer found.Close()
 				for found.Next() {
-					r, err := encode.Row(found.Scan, &last)
+					r, err := encode.Row(found.Scan, &last.closed, &last.number)
 					if err != nil {
 						return err
 					}

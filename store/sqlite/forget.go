@@ -29,7 +29,8 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 			}
 		}
 	}
-	for after, more := int64(0), true; more; {
+	var after place
+	for more := true; more; {
 		err := s.write(ctx, func(ctx context.Context, u *unit) (err error) {
 			var removed int
 			after, removed, more, err = u.forget(ctx, after, keep)
@@ -43,15 +44,17 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 	return forgotten, nil
 }
 
-// forget looks at the next rows that may have been closed for so long, and
-// removes those that nothing needs. It returns where to go on.
-func (u *unit) forget(ctx context.Context, after int64, keep time.Duration) (last int64, removed int, more bool, err error) {
-	now, before := encode.Time(u.now), encode.Time(u.now.Add(-keep))
+// place is where a row stands in the order in which rows are forgotten.
+type place struct{ closed, number int64 }
+
+// forget looks at the next rows that have been closed for so long, and removes
+// those that nothing needs. It returns where to go on.
+func (u *unit) forget(ctx context.Context, after place, keep time.Duration) (last place, removed int, more bool, err error) {
 	rows, err := u.query(ctx, `
-		SELECT `+encode.Columns+`, number FROM {}proposal p
-		WHERE number > ? AND (kind = 1 OR `+state+` NOT IN (0, 1, 5, 8)) AND created <= ?
+		SELECT `+encode.Columns+`, closed, number FROM {}proposal p
+		WHERE closed > 0 AND closed <= ? AND (closed, number) > (?, ?)
 		  AND NOT EXISTS (SELECT 1 FROM {}call WHERE proposal <> '' AND proposal = p.id)
-		ORDER BY number LIMIT ?`, after, now, now, now, before, forgetAtOnce)
+		ORDER BY closed, number LIMIT ?`, encode.Time(u.now.Add(-keep)), after.closed, after.number, forgetAtOnce)
 	if err != nil {
 		return after, 0, false, err
 	}
@@ -59,7 +62,7 @@ func (u *unit) forget(ctx context.Context, after int64, keep time.Duration) (las
 	var done []string
 	seen := 0
 	for rows.Next() {
-		r, err := encode.Row(rows.Scan, &last)
+		r, err := encode.Row(rows.Scan, &last.closed, &last.number)
 		if err != nil {
 			return after, 0, false, err
 		}

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/store/internal/lifecycle"
 )
 
@@ -30,7 +31,10 @@ func Row(scan func(...any) error, more ...any) (r lifecycle.Row, err error) {
 	r.Attempt, r.Key = ParseAttempt(attempt), ParseDigest(key)
 	r.Created, r.DecideBy, r.ExecuteBy = ParseTime(created), ParseTime(decideBy), ParseTime(executeBy)
 	r.Claimed, r.Lapses = ParseTime(claimed), ParseTime(lapses)
-	r.Finished, r.Closed = ParseTime(finished), ParseTime(closed)
+	r.Finished = ParseTime(finished)
+	if !waits(r) {
+		r.Closed = ParseTime(closed)
+	}
 	return r, nil
 }
 
@@ -46,7 +50,7 @@ func New(r lifecycle.Row) ([]any, error) {
 	b := r.Proposal.Binding
 	return []any{
 		r.ID, b.Tenant, b.Principal, b.Capability, int(r.Kind), int(r.State), r.Open, r.Operation[:], proposal, r.Proposal.Input, decisions,
-		Time(r.Created), Time(r.DecideBy), Time(r.Closed),
+		Time(r.Created), Time(r.DecideBy), closes(r),
 	}, nil
 }
 
@@ -60,9 +64,24 @@ func Changed(r lifecycle.Row) ([]any, error) {
 	}
 	return []any{
 		r.ID, int(r.State), r.Open, proposal, r.Proposal.Input, decisions,
-		Time(r.DecideBy), Time(r.ExecuteBy), Time(r.Claimed), Time(r.Lapses), Time(r.Finished), Time(r.Closed),
+		Time(r.DecideBy), Time(r.ExecuteBy), Time(r.Claimed), Time(r.Lapses), Time(r.Finished), closes(r),
 		Attempt(r.Attempt), Digest(r.Key), r.Outcome,
 	}, nil
+}
+
+// waits reports whether the row closes by itself when its time is over.
+func waits(r lifecycle.Row) bool {
+	return r.Kind == ambit.KindApproval && (r.State == ambit.ProposalPending || r.State == ambit.ProposalApproved)
+}
+
+// closes is when a row was closed or will be if nothing happens, which is what it
+// is forgotten by.
+func closes(r lifecycle.Row) int64 {
+	if waits(r) {
+		until, _ := r.AnswersUntil()
+		return Time(until)
+	}
+	return Time(r.Closed)
 }
 
 func texts(r lifecycle.Row) (proposal string, decisions *string, err error) {

@@ -20,7 +20,7 @@ CREATE TABLE {}proposal (
 	claimed    bigint   NOT NULL,
 	lapses     bigint   NOT NULL, -- the lease of the claim
 	finished   bigint   NOT NULL,
-	closed     bigint   NOT NULL,
+	closed     bigint   NOT NULL, -- when nothing more could come of it, or will lapse; 0: nobody can tell
 	attempt    bytea,
 	key        bytea,             -- of the claim
 	outcome    bytea              -- sealed
@@ -30,6 +30,7 @@ CREATE        INDEX {i}proposal_tenant    ON {}proposal (tenant, number);
 CREATE        INDEX {i}proposal_state     ON {}proposal (tenant, state, number);
 CREATE        INDEX {i}proposal_operation ON {}proposal (tenant, operation, number);
 CREATE        INDEX {i}proposal_pending   ON {}proposal (tenant, decide_by, requester) WHERE kind = 0 AND state = 0;
+CREATE        INDEX {i}proposal_closed    ON {}proposal (closed, number) WHERE closed > 0;
 
 -- One row for each tenant that asks for approvals, which is locked while its
 -- proposals are counted.

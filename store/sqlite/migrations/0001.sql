@@ -19,7 +19,7 @@ CREATE TABLE {}proposal (
 	claimed    INTEGER NOT NULL,
 	lapses     INTEGER NOT NULL, -- the lease of the claim
 	finished   INTEGER NOT NULL,
-	closed     INTEGER NOT NULL,
+	closed     INTEGER NOT NULL, -- when nothing more could come of it, or will lapse; 0: nobody can tell
 	attempt    BLOB,
 	key        BLOB,             -- of the claim
 	outcome    BLOB              -- sealed
@@ -29,6 +29,7 @@ CREATE        INDEX {}proposal_tenant    ON {}proposal (tenant, number);
 CREATE        INDEX {}proposal_state     ON {}proposal (tenant, state, number);
 CREATE        INDEX {}proposal_operation ON {}proposal (tenant, operation, number);
 CREATE        INDEX {}proposal_pending   ON {}proposal (tenant, decide_by, requester) WHERE kind = 0 AND state = 0;
+CREATE        INDEX {}proposal_closed    ON {}proposal (closed, number) WHERE closed > 0;
 
 CREATE TABLE {}call (
 	key       BLOB    NOT NULL PRIMARY KEY,
