@@ -40,6 +40,31 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// A string that goes on in the next line could hide what comes twice from a
+// reader of lines.
+func TestDictionaryRefusesStringsOverTwoLines(t *testing.T) {
+	for _, lines := range [][]string{
+		{`z="q`, `", a=1, a=2;p=";"`},
+		{`sha-256=:AAAA:;z="q`, `", sha-256=:BBBB:;p=";"`},
+		{`z="q`, `q"`},
+		{`z="q\`, `"`},
+	} {
+		if fields, err := messagesig.Dictionary(lines); err == nil {
+			t.Errorf("%q: want an error, got the members %q", lines, fields.Names())
+		}
+	}
+}
+
+// A string may hold and end in whatever begins something elsewhere.
+func TestDictionaryTakesStringsOfAnyText(t *testing.T) {
+	for _, text := range []string{`0123456789abcdef%`, `%`, `%\"%`, `,;\\`, `a%\"`} {
+		fields, err := messagesig.Dictionary([]string{`sig1=("@method");nonce="` + text + `"`})
+		if err != nil || len(fields.Names()) != 1 {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestParseNothing(t *testing.T) {
 	for _, lines := range [][]string{nil, {}, {""}, {" "}} {
 		signatures, err := messagesig.Parse(lines, lines)

@@ -113,11 +113,12 @@ func measure(lines []string) (measured, error) {
 			switch {
 			case quoted && c == '\\':
 				i++
+			case quoted:
+				quoted = c != '"'
 			case c == '"' && before == '%':
 				return measured{}, errors.New("holds a display string")
 			case c == '"':
-				quoted = !quoted
-			case quoted:
+				quoted = true
 			case c == ',':
 				m.members++
 			case c == ';':
@@ -126,6 +127,9 @@ func measure(lines []string) (measured, error) {
 				spaces++
 			}
 			before = c
+		}
+		if quoted {
+			return measured{}, errors.New("holds a string that does not end in its line")
 		}
 	}
 	if m.members > MaxSignatures || m.params > maxParams || spaces > maxItems {
