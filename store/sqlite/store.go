@@ -5,15 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/trust/approval"
@@ -58,18 +52,10 @@ type Store struct {
 	ahead   atomic.Int64  // microseconds by which tests set the clock ahead
 }
 
-// Open opens the file at path for the store alone, makes it and its folder where
-// they do not exist, for their owner alone, and brings its tables up to date. The
-// caller closes the store.
+// Open opens the file at path for the store alone, as [OpenDB] does, and brings
+// its tables up to date. The caller closes the store.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := makeFile(path); err != nil {
-		return nil, fmt.Errorf("sqlite: make %s: %w", path, err)
-	}
-	db, err := driver.Open(sourceName(path))
+	db, err := OpenDB(path)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
 	}
@@ -81,48 +67,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// makeFile makes an empty file that nobody else may read, unless there is one,
-// and the one beside it that its processes share memory by, which SQLite would
-// give to everybody.
-func makeFile(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	for _, name := range []string{path, path + "-shm"} {
-		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			return err
-		}
-		if err := file.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sourceName is the data source name for a file. What is committed is on disk:
-// a claim that a crash of the machine could undo would let a call run twice.
-func sourceName(path string) string {
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // a drive letter
-	}
-	query := url.Values{
-		"modeof": {path}, // the log beside the file has the file's rights
-		"_pragma": {
-			"busy_timeout(10000)", // first, so that the next one waits too
-			"journal_mode(wal)",
-			"synchronous(full)",
-			"foreign_keys(on)",
-		},
-	}.Encode()
-	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: strings.ReplaceAll(query, "+", "%20")}).String() // SQLite takes a plus as it is
-}
-
 // New returns a store on a database of the application's own, and brings its
-// tables up to date. The database should be in WAL mode, and its connections need
-// a busy timeout, since the application writes to it too. The caller closes it
-// after the store's last use.
+// tables up to date. [OpenDB] opens one as it should be: in WAL mode, and with a
+// busy timeout, since the application writes to it too. The caller closes it after
+// the store's last use.
 func New(ctx context.Context, db *sql.DB, o Options) (*Store, error) {
 	if o.Prefix == "" {
 		o.Prefix = DefaultPrefix

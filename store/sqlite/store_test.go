@@ -66,33 +66,75 @@ func keyed() (c ambit.Claim) {
 	return c
 }
 
-// The file is for its owner alone, and so is what SQLite puts beside it.
+// The file is for its owner alone, and so is what SQLite puts beside it: while it
+// is open, when it is closed, and when an earlier program left it otherwise. What
+// several may read is for the same ones. A link to the file is the file.
 func TestOpen_Rights(t *testing.T) {
 	t.Parallel()
+	if os.PathSeparator != '/' {
+		t.Skip("files have no rights of this kind here")
+	}
 	folder := filepath.Join(t.TempDir(), "new")
-	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "a?b#c d.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.Claim(t.Context(), keyed()); err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]fs.FileMode{}
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
+	path, link := filepath.Join(folder, "a?b#c d.db"), filepath.Join(t.TempDir(), "link.db")
+	rights := func() map[string]fs.FileMode {
+		got := map[string]fs.FileMode{}
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := entry.Info()
+			got[filepath.Base(path)] = info.Mode().Perm()
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		info, err := entry.Info()
-		got[filepath.Base(path)] = info.Mode().Perm()
-		return err
-	})
-	if err != nil {
+		return got
+	}
+	for _, test := range []struct {
+		name    string
+		prepare func() error
+		path    string
+		want    fs.FileMode
+	}{
+		{"a new one", func() error { return nil }, path, 0o600},
+		{"as it was left", func() error { return nil }, path, 0o600},
+		{"left open to others", func() error { return errors.Join(os.Chmod(path+"-wal", 0o644), os.Chmod(path+"-shm", 0o644)) }, path, 0o600},
+		{"removed by another program", func() error { return errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm")) }, path, 0o600},
+		{"by a link", func() error {
+			return errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm"), os.Symlink(path, link))
+		}, link, 0o600},
+		{"for a group", func() error { return os.Chmod(path, 0o660) }, path, 0o660},
+	} {
+		if err := test.prepare(); err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		s, err := sqlite.Open(t.Context(), test.path, sqlite.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if _, err := s.Claim(t.Context(), keyed()); err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		want := map[string]fs.FileMode{"new": 0o700, "a?b#c d.db": test.want, "a?b#c d.db-wal": test.want, "a?b#c d.db-shm": test.want}
+		if diff := cmp.Diff(want, rights()); diff != "" {
+			t.Errorf("%s, open: rights (-want +got):\n%s", test.name, diff)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if diff := cmp.Diff(want, rights()); diff != "" {
+			t.Errorf("%s, closed: rights (-want +got):\n%s", test.name, diff)
+		}
+		if log, err := os.Stat(path + "-wal"); err != nil || log.Size() != 0 {
+			t.Errorf("%s: want the log emptied, got %v, %v", test.name, log, err)
+		}
+	}
+	if err := errors.Join(os.Remove(path+"-shm"), os.Symlink(os.DevNull, path+"-shm")); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]fs.FileMode{"new": 0o700, "a?b#c d.db": 0o600, "a?b#c d.db-wal": 0o600, "a?b#c d.db-shm": 0o600}
-	if diff := cmp.Diff(want, got); diff != "" && os.PathSeparator == '/' {
-		t.Errorf("rights (-want +got):\n%s", diff)
+	if s, err := sqlite.Open(t.Context(), path, sqlite.Options{}); err == nil || !strings.Contains(err.Error(), "-shm") {
+		t.Errorf("a link in place of a file of SQLite's: want it refused, got %v, %v", s, err)
 	}
 }
 

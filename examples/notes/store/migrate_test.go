@@ -4,11 +4,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/examples/notes/notes"
+	"github.com/ambit-dev/ambit/store/sqlite"
 )
 
 // TestMigrateFromVersion1 opens a file of the first version: its notes stay, and
@@ -16,7 +16,7 @@ import (
 func TestMigrateFromVersion1(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "notes.db")
-	db, err := driver.Open(sourceName(path), fts5.Register)
+	db, err := sqlite.OpenDB(path, fts5.Register)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 
 	"github.com/ambit-dev/ambit/store/sqlite"
@@ -27,26 +23,12 @@ type sqliteEngine struct {
 }
 
 // Open opens the SQLite file at path, makes it and its folder when they do not
-// exist, and brings its tables up to date. A new file holds the notes of the
-// seed. The caller closes the store.
+// exist, for their owner alone, and brings its tables up to date. A new file holds
+// the notes of the seed. The caller closes the store.
 func Open(ctx context.Context, path string) (*Store, error) {
-	path, err := filepath.Abs(path)
+	db, err := sqlite.OpenDB(path, fts5.Register) // full-text search is an extension
 	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the notes: %w", err)
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) // nobody else reads it, nor the files that SQLite puts beside it
-	if err == nil {
-		err = file.Close()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("make the file of the notes: %w", err)
-	}
-	db, err := driver.Open(sourceName(path), fts5.Register) // full-text search is an extension
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, fmt.Errorf("open the file of the notes: %w", err)
 	}
 	e := &sqliteEngine{db: db}
 	s, err := newStore(ctx, e)
@@ -57,23 +39,6 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("prepare %s: %w", path, err), db.Close())
 	}
 	return s, nil
-}
-
-// sourceName is the data source name for a file. The driver begins every
-// transaction that may write as IMMEDIATE, so that a writer waits for its turn
-// before it reads and never loses it half-way. What is committed is on disk: a
-// call that was made is not made again after the machine has crashed.
-func sourceName(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive letter
-	}
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": {
-		"busy_timeout(10000)", // first, so that the next one waits too
-		"journal_mode(wal)",
-		"synchronous(full)",
-		"foreign_keys(on)",
-	}}.Encode()}).String()
 }
 
 func (e *sqliteEngine) begin(ctx context.Context, writes bool) (transaction, error) {

@@ -105,6 +105,31 @@ func TestOpenSeedsOnce(t *testing.T) {
 	}
 }
 
+// Whoever may look into the folder reads nothing of the notes.
+func TestOpenIsForItsOwner(t *testing.T) {
+	t.Parallel()
+	if os.PathSeparator != '/' {
+		t.Skip("files have no rights of this kind here")
+	}
+	folder := t.TempDir()
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, filepath.Join(folder, "notes.db"))
+	if _, err := s.Create(t.Context(), notes.CreateInput{Title: "Mine"}); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(files) != 3 {
+		t.Fatalf("want the file and two beside it, got %v, %v", files, err)
+	}
+	for _, name := range files {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: want rights 0600, got %v, %v", filepath.Base(name), info.Mode(), err)
+		}
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	t.Run("a newer file", func(t *testing.T) {
