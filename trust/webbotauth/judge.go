@@ -18,9 +18,11 @@ const (
 	maxNonce = 256
 )
 
+// nonceLimit is how long the record of nonces has for an answer.
+const nonceLimit = 5 * time.Second
+
 // judged is a signature that verifies.
 type judged struct {
-	verifier *Verifier
 	identity ambit.AgentIdentity
 	digest   []string // the lines of Content-Digest where it is covered
 	nonce    string   // to be recorded; empty: none
@@ -50,9 +52,7 @@ func (v *Verifier) judge(r *http.Request, m *messagesig.Message, s *messagesig.S
 		v.refused(r.Context(), named, why)
 		return nil, why
 	}
-	j := &judged{
-		verifier: v, identity: ambit.AgentIdentity{URL: named, Key: keyid, Level: ambit.AgentIdentified},
-	}
+	j := &judged{identity: ambit.AgentIdentity{URL: named, Key: keyid, Level: ambit.AgentIdentified}}
 	if s.Covers(messagesig.Component{Name: "content-digest"}) {
 		j.digest = r.Header["Content-Digest"]
 	}
@@ -120,13 +120,14 @@ func (v *Verifier) lifetime(s *messagesig.Signature) (time.Duration, finding) {
 	return time.Duration(expires-created) * time.Second, finding{}
 }
 
-// request is what the guard is told before the body is read.
-func (j *judged) request() *trust.SignedRequest {
-	signed := &trust.SignedRequest{Agent: j.identity, Outcome: string(outcomeVerified)}
+// request is what the guard is told before the body is read, of the signatures
+// that hold, the one that reaches farthest first.
+func (v *Verifier) request(held []*judged) *trust.SignedRequest {
+	signed := &trust.SignedRequest{Agent: held[0].identity, Outcome: string(outcomeVerified)}
 	signed.Settle = func(ctx context.Context, body []byte) ambit.AgentIdentity {
-		identity, why := j.settle(ctx, body)
+		identity, why := v.settle(ctx, held, body)
 		if why.outcome != "" {
-			j.verifier.refused(ctx, j.identity.URL, why)
+			v.refused(ctx, held[0].identity.URL, why)
 			signed.Outcome = why.String()
 		}
 		signed.Agent = identity
@@ -135,8 +136,41 @@ func (j *judged) request() *trust.SignedRequest {
 	return signed
 }
 
-// settle checks the digest, and then, last of all, uses the nonce up.
-func (j *judged) settle(ctx context.Context, body []byte) (ambit.AgentIdentity, finding) {
+// settle checks the digest, and then, last of all, uses nonces up: that of the
+// first signature, and those of all others for which the same request could be
+// sent once more.
+func (v *Verifier) settle(ctx context.Context, held []*judged, body []byte) (ambit.AgentIdentity, finding) {
+	identity, why := held[0].over(body)
+	if why.outcome != "" {
+		return ambit.AgentIdentity{}, why
+	}
+	for i, j := range held {
+		if i > 0 {
+			if other, _ := j.over(body); other.Level < ambit.AgentOnce {
+				continue
+			}
+		}
+		if j.nonce == "" {
+			continue
+		}
+		fresh, err := v.record(ctx, j)
+		switch {
+		case err != nil:
+			v.options.Logger.ErrorContext(ctx, "the record of agents' nonces does not answer", "error", err)
+			if identity.Level == ambit.AgentOnce {
+				identity.Level, identity.OnceUnavailable = ambit.AgentRequest, true
+			}
+			return identity, finding{}
+		case !fresh:
+			return ambit.AgentIdentity{}, invalid("replayed")
+		}
+	}
+	return identity, finding{}
+}
+
+// over returns how far a signature reaches over a body, the zero identity where
+// it is one of another.
+func (j *judged) over(body []byte) (ambit.AgentIdentity, finding) {
 	identity := j.identity
 	switch {
 	case j.digest != nil:
@@ -146,18 +180,11 @@ func (j *judged) settle(ctx context.Context, body []byte) (ambit.AgentIdentity, 
 	case len(body) > 0:
 		identity.Level = ambit.AgentIdentified
 	}
-	if j.nonce == "" {
-		return identity, finding{}
-	}
-	fresh, err := j.verifier.options.Nonces.Record(ctx, identity.String(), j.nonce, j.expires.Add(skew))
-	switch {
-	case err != nil:
-		if identity.Level == ambit.AgentOnce {
-			identity.Level, identity.OnceUnavailable = ambit.AgentRequest, true
-		}
-		j.verifier.options.Logger.ErrorContext(ctx, "the record of agents' nonces does not answer", "error", err)
-	case !fresh:
-		return ambit.AgentIdentity{}, invalid("replayed")
-	}
 	return identity, finding{}
+}
+
+func (v *Verifier) record(ctx context.Context, j *judged) (fresh bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, nonceLimit)
+	defer cancel()
+	return v.options.Nonces.Record(ctx, j.identity.String(), j.nonce, j.expires.Add(skew))
 }

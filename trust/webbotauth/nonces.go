@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 )
@@ -17,7 +18,7 @@ type Nonces interface {
 	// not yet. Agent is the agent's URL and key, see ambit.AgentIdentity.String.
 	// The note may be forgotten after until, when the signature has ended on any
 	// instance. An error says that nobody can tell: what has to be sent once is
-	// refused then.
+	// refused then. The context ends after 5 seconds.
 	Record(ctx context.Context, agent, nonce string, until time.Time) (fresh bool, err error)
 }
 
@@ -36,7 +37,7 @@ type Memory struct {
 	seen   map[noted]struct{}
 	slots  map[int64][]noted // what to forget, by when
 	first  int64             // no slot is older
-	shares map[string]int    // how many each agent has
+	shares map[string]int    // how many each agent has, by its URL
 }
 
 type noted struct {
@@ -45,8 +46,8 @@ type noted struct {
 }
 
 // NewMemory returns an empty record of at most this many nonces, each of some
-// 150 bytes. Half of them are the most that one agent may have. Beyond that
-// Record is an error, until nonces have ended. Zero or less: 100,000.
+// 150 bytes. Half of them are the most that one agent may have, however many keys
+// it has. Beyond that Record is an error, until nonces have ended. Zero or less: 100,000.
 func NewMemory(most int) *Memory {
 	if most <= 0 {
 		most = DefaultNonces
@@ -65,14 +66,21 @@ func (m *Memory) Record(_ context.Context, agent, nonce string, until time.Time)
 	if _, ok := m.seen[n]; ok {
 		return false, nil
 	}
-	if len(m.seen) >= m.most || m.shares[agent] >= m.most-m.most/2 {
+	owner := urlOf(agent)
+	if len(m.seen) >= m.most || m.shares[owner] >= m.most-m.most/2 {
 		return false, errFull
 	}
 	at := slotOf(until)
 	m.seen[n] = struct{}{}
 	m.slots[at] = append(m.slots[at], n)
-	m.shares[agent]++
+	m.shares[owner]++
 	return true, nil
+}
+
+// urlOf returns the URL of an agent that is given as its URL and its key.
+func urlOf(agent string) string {
+	url, _, _ := strings.Cut(agent, " ")
+	return url
 }
 
 func slotOf(t time.Time) int64 { return t.Unix() / int64(slot/time.Second) }
@@ -90,8 +98,9 @@ func (m *Memory) forget(now int64) {
 		}
 		for _, n := range list {
 			delete(m.seen, n)
-			if m.shares[n.agent]--; m.shares[n.agent] == 0 {
-				delete(m.shares, n.agent)
+			owner := urlOf(n.agent)
+			if m.shares[owner]--; m.shares[owner] == 0 {
+				delete(m.shares, owner)
 			}
 		}
 		delete(m.slots, at)

@@ -72,6 +72,57 @@ func TestMemoryHasOneWinner(t *testing.T) {
 	}
 }
 
+// A record of nonces that hangs does not hold the request.
+func TestNonceRecordThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key := webbotauth.GenerateKey()
+		v := verifier(t, key, func(o *webbotauth.Options) { o.Nonces = hanging{} })
+		v.At(time.Now())
+		s := signer(t, key, ambit.AgentOnce)
+		r := outgoing(t, "POST", "https://app.test/api/x", "{}")
+		if err := s.Sign(r); err != nil {
+			t.Fatal(err)
+		}
+		at, body := arrive(t, r)
+		began := time.Now()
+		signed := v.Verify(at)
+		got := signed.Settle(at.Context(), body)
+		if got.Level != ambit.AgentRequest || !got.OnceUnavailable {
+			t.Errorf("want a request that nobody can tell to be the first, got %+v", got)
+		}
+		if waited := time.Since(began); waited != 5*time.Second {
+			t.Errorf("waited %s, want 5s", waited)
+		}
+	})
+}
+
+type hanging struct{}
+
+func (hanging) Record(ctx context.Context, _, _ string, _ time.Time) (bool, error) {
+	<-ctx.Done()
+	return false, ctx.Err()
+}
+
+// An agent with many keys has no more room than one with a single key.
+func TestMemoryIsSharedByAgents(t *testing.T) {
+	m := webbotauth.NewMemory(10)
+	until := time.Now().Add(time.Minute)
+	taken := 0
+	for key := range 20 {
+		agent := ambit.AgentIdentity{URL: "https://many.test/keys", Key: fmt.Sprint("key-", key)}
+		if fresh, err := m.Record(context.Background(), agent.String(), "0123456789abcdef", until); err == nil && fresh {
+			taken++
+		}
+	}
+	if taken != 5 {
+		t.Errorf("one agent has taken %d of 10, want half", taken)
+	}
+	other := ambit.AgentIdentity{URL: "https://other.test/keys", Key: "key"}
+	if fresh, err := m.Record(context.Background(), other.String(), "0123456789abcdef", until); err != nil || !fresh {
+		t.Errorf("another agent: %v, %v", fresh, err)
+	}
+}
+
 // An application that requires signatures for once does not start where several
 // instances would each remember what was used for themselves.
 func TestT31_SeveralInstancesShareNonces(t *testing.T) {

@@ -1,6 +1,7 @@
 package webbotauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,7 +156,7 @@ func (v *Verifier) Verify(r *http.Request) *trust.SignedRequest {
 		return &trust.SignedRequest{Outcome: invalid("signature-input-unreadable").String()}
 	}
 	message := v.message(r)
-	var best *judged
+	var held []*judged
 	var first finding
 	for _, s := range signatures {
 		if tag, ok := s.Text("tag"); !ok || tag != Tag {
@@ -162,15 +164,16 @@ func (v *Verifier) Verify(r *http.Request) *trust.SignedRequest {
 		}
 		j, why := v.judge(r, message, s)
 		switch {
-		case j == nil && first.outcome == "":
+		case j != nil:
+			held = append(held, j)
+		case first.outcome == "":
 			first = why
-		case j != nil && (best == nil || j.identity.Level > best.identity.Level):
-			best = j
 		}
 	}
+	slices.SortStableFunc(held, func(a, b *judged) int { return cmp.Compare(b.identity.Level, a.identity.Level) })
 	switch {
-	case best != nil:
-		return best.request()
+	case len(held) > 0:
+		return v.request(held)
 	case first.outcome == "":
 		return nil
 	}
