@@ -32,7 +32,8 @@ type Agent struct {
 	// serves, and is fetched in its place. Of its keys those count that have
 	// signed the agent's own response, whose Signature, Signature-Input and
 	// Content-Digest fields the copy has to come with; more than four signatures
-	// are not read. Empty: there is none.
+	// are not read. That signature names the agent's host alone, so that URL has
+	// to be an origin or [WellKnown] there. Empty: there is none.
 	Copy string `json:"copy,omitempty"`
 }
 
@@ -63,6 +64,12 @@ func identify(text string, own bool) (string, bool) {
 	return "https://" + host + path, true
 }
 
+// proper reports whether an identity is the one directory that a host has.
+func proper(identity string) bool {
+	_, path, _ := strings.Cut(strings.TrimPrefix(identity, "https://"), "/")
+	return "/"+path == WellKnown
+}
+
 // dotted reports whether a path has segments that lead elsewhere, so that two
 // texts could stand for one place.
 func dotted(path string) bool {
@@ -91,6 +98,8 @@ func (a *Agent) check() (identity string, err error) {
 		return "", fmt.Errorf("%s has no keys: give Keys, or set Directory to fetch them", a.URL)
 	case a.Copy != "" && !a.Directory:
 		return "", fmt.Errorf("%s has a Copy of a directory that does not count: set Directory", a.URL)
+	case a.Copy != "" && !proper(identity):
+		return "", fmt.Errorf("%s has a Copy, whose signature names the host alone: give an origin as the URL, or fetch the key set itself", a.URL)
 	}
 	if a.Copy != "" {
 		if _, ok := identify(a.Copy, true); !ok {

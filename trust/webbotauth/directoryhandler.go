@@ -23,7 +23,8 @@ type DirectoryOptions struct {
 	// a rotation included. Required, at most 20.
 	Keys []Key
 	// URL is where the directory can be fetched, as in "https://agent.example.com",
-	// which stands for [WellKnown] there. It is needed for Sign alone.
+	// which stands for [WellKnown] there. It is needed for Sign alone, and has to
+	// be that path then, since the signature names the host and nothing else.
 	URL string
 	// Sign are private keys of Keys, at most four, which sign the answer, so
 	// that those who serve copies of it cannot change it. Empty: it is not
@@ -65,8 +66,8 @@ func (h *publisher) signFor(o DirectoryOptions) error {
 		return nil
 	}
 	identity, ok := identify(o.URL, false)
-	if !ok {
-		return fmt.Errorf("webbotauth: DirectoryOptions.URL is %q: give the https URL of the directory to sign for", o.URL)
+	if !ok || !proper(identity) {
+		return fmt.Errorf("webbotauth: DirectoryOptions.URL is %q: give the https origin whose directory is to be signed", o.URL)
 	}
 	h.authority, _, _ = strings.Cut(strings.TrimPrefix(identity, "https://"), "/")
 	if len(o.Sign) > messagesig.MaxSignatures {

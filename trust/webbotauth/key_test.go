@@ -208,6 +208,8 @@ func TestNewRefuses(t *testing.T) {
 		{"Agents is empty", webbotauth.Options{}},
 		{"is there twice", webbotauth.Options{Agents: append(good, webbotauth.Agent{URL: agentID, Directory: true})}},
 		{"zero Key", webbotauth.Options{Agents: []webbotauth.Agent{{URL: agentURL, Keys: []webbotauth.Key{{}}}}}},
+		// The signature of a directory names its host alone, so that a copy could be that of a neighbor.
+		{"names the host alone", webbotauth.Options{Agents: []webbotauth.Agent{{URL: agentURL + "/alice", Directory: true, Copy: "https://copies.test/alice"}}}},
 		{"PublicURL", webbotauth.Options{Agents: good, PublicURL: "app.test"}},
 		{"PublicURL", webbotauth.Options{Agents: good, PublicURL: "https://app.test/?x"}},
 		{"negative", webbotauth.Options{Agents: good, Lifetime: -1}},

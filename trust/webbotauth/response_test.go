@@ -195,6 +195,7 @@ func TestDirectoryHandler(t *testing.T) {
 		{Keys: []webbotauth.Key{{}}},
 		{Keys: []webbotauth.Key{key.Public()}, MaxAge: -1},
 		{Keys: []webbotauth.Key{key.Public()}, Sign: []webbotauth.PrivateKey{key}},
+		{Keys: []webbotauth.Key{key.Public()}, URL: agentURL + "/alice", Sign: []webbotauth.PrivateKey{key}},
 		{Keys: []webbotauth.Key{key.Public()}, URL: agentURL, Sign: []webbotauth.PrivateKey{next}},
 		{Keys: []webbotauth.Key{key.Public()}, URL: agentURL, Sign: []webbotauth.PrivateKey{key, key, key, key, key}},
 	} {
