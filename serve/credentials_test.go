@@ -132,7 +132,7 @@ func TestT25_GuessesBehindAProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler, err := serve.Handler(whoami(), serve.Options{Trust: trust.Options{
-		Authenticators: []trust.Authenticator{keys}, Proxies: []string{"10.0.0.7"}, Refusals: ambit.Rate{Calls: 3, Per: time.Hour, Burst: 3},
+		Authenticators: []trust.Authenticator{keys}, Proxies: []string{"10.0.0.7"}, ProxyHeader: "X-Forwarded-For", Refusals: ambit.Rate{Calls: 3, Per: time.Hour, Burst: 3},
 	}})
 	if err != nil {
 		t.Fatal(err)

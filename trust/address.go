@@ -23,7 +23,22 @@ type addresses struct {
 	public, near bucket.Limit
 
 	mu      sync.Mutex
-	refused bucket.Table[netip.Prefix, bucket.Bucket]
+	senders bucket.Table[sender, tries]
+}
+
+// sender is what refusals are counted for.
+type sender struct {
+	address netip.Prefix
+	// foreign: for a Host or Origin that is not the application's. Any page can
+	// make its visitors' browsers send such requests, so that they are held
+	// against no others of the address.
+	foreign bool
+}
+
+// tries are what a sender has left.
+type tries struct {
+	bucket.Bucket
+	told bool // the operator, that nothing is left
 }
 
 func newAddresses(rate ambit.Rate, proxies proxies) (*addresses, error) {
@@ -32,7 +47,8 @@ func newAddresses(rate ambit.Rate, proxies proxies) (*addresses, error) {
 		public = ambit.Rate{Calls: DefaultRefusals, Per: time.Minute}
 		near = ambit.Rate{Calls: DefaultNearRefusals, Per: time.Minute}
 	}
-	a := &addresses{proxies: proxies, refused: bucket.NewTable[netip.Prefix]((*bucket.Bucket).Full, maxAddresses)}
+	idle := func(t *tries, now time.Time) bool { return t.Full(now) }
+	a := &addresses{proxies: proxies, senders: bucket.NewTable[sender](idle, maxAddresses)}
 	var fault string
 	if a.public, fault = bucket.New(public.Calls, public.Per, public.Burst); fault != "" {
 		return nil, fmt.Errorf("trust: Options.Refusals: %s: leave it zero for the default, or say how many refusals in which time", fault)
@@ -41,53 +57,61 @@ func newAddresses(rate ambit.Rate, proxies proxies) (*addresses, error) {
 	return a, nil
 }
 
-// of returns what refusals of a request count for. It is the zero Prefix where
-// nobody has an IP address, as over a Unix socket.
-func (a *addresses) of(r *http.Request) netip.Prefix {
+// of returns what refusals of a request count for. Its address is the zero Prefix
+// where nobody has an IP address, as over a Unix socket.
+func (a *addresses) of(r *http.Request, foreign bool) sender {
 	address := a.proxies.client(r)
 	bits := address.BitLen()
 	if address.Is6() && !address.IsLoopback() { // whose /64 is not loopback
 		bits = 64
 	}
-	return netip.PrefixFrom(address, bits).Masked()
+	return sender{netip.PrefixFrom(address, bits).Masked(), foreign}
 }
 
 // limit returns how many refusals an address may have. One of this machine or of
 // a private network is a developer's, or that of a proxy that is not configured as
 // one, which many senders share.
-func (a *addresses) limit(of netip.Prefix) bucket.Limit {
-	address := of.Addr()
+func (a *addresses) limit(s sender) bucket.Limit {
+	address := s.address.Addr()
 	if !address.IsValid() || address.IsLoopback() || address.IsPrivate() || address.IsLinkLocalUnicast() {
 		return a.near
 	}
 	return a.public
 }
 
-// wait returns how long an address has to wait until it may send again.
-func (a *addresses) wait(r *http.Request, now time.Time) time.Duration {
+// take takes one of the tries that a sender has left, before it is known what
+// becomes of it: those under way count too. Where none is left, it returns how
+// long the sender has to wait.
+func (a *addresses) take(s sender, now time.Time) (wait time.Duration) {
+	limit := a.limit(s)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.refused.Len() == 0 { // as nearly always
-		return 0
+	t := a.senders.At(s, now)
+	if wait = t.Wait(limit, now); wait == 0 {
+		t.Take(limit, now)
+		t.told = false
 	}
-	of := a.of(r)
-	if b := a.refused.Find(of); b != nil {
-		return b.Wait(a.limit(of), now)
-	}
-	return 0
+	return wait
 }
 
-// count counts one refusal. It reports whether the address has to wait from now
-// on.
-func (a *addresses) count(r *http.Request, now time.Time) (exhausted bool) {
-	of := a.of(r)
-	limit := a.limit(of)
+// giveBack gives back a try that was no refusal.
+func (a *addresses) giveBack(s sender) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	b := a.refused.At(of, now)
-	if b.Wait(limit, now) > 0 {
-		return false // others of the same address were refused meanwhile
+	if t := a.senders.Find(s); t != nil {
+		t.Give(a.limit(s))
 	}
-	b.Take(limit, now)
-	return b.Wait(limit, now) > 0
+}
+
+// exhausted reports whether the sender of a refused request has to wait from now
+// on: once, until there is another try.
+func (a *addresses) exhausted(s sender, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.senders.Find(s)
+	if t == nil || t.told || t.Wait(a.limit(s), now) == 0 {
+		return false
+	}
+	t.told = true
+	return true
 }

@@ -46,15 +46,13 @@ var (
 	wrong = header("Authorization", "Token mallory")
 )
 
-// Every kind of refusal counts, and beyond the limit nobody is asked about the
-// requests of the address, right ones included.
+// Refusals for lack of a credential count, and beyond the limit nobody is asked
+// about the requests of the address, right ones included.
 func TestT25_Refusals(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(*http.Request){
 		"wrong credential": wrong,
 		"no credential":    func(*http.Request) {},
-		"host":             host("evil.example"),
-		"origin":           func(r *http.Request) { header("Origin", "https://evil.example")(r) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,6 +93,97 @@ func TestT25_Refusals(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a page of somebody else can make a browser send takes nothing from the
+// programs at the same address: it counts apart.
+func TestT25_RefusalsOfForeignPages(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]func(*http.Request){
+		"host":   host("evil.example"),
+		"origin": header("Origin", "https://evil.example"),
+		"image":  header("Sec-Fetch-Site", "cross-site"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			app, log := logged()
+			guard, err := trust.NewGuard(app, trust.Options{
+				Authenticators: []trust.Authenticator{tokens("Token", "alice")},
+				Refusals:       ambit.Rate{Calls: 3, Per: time.Hour},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []ambit.Code
+			for range 5 {
+				got = append(got, codeOf(admit(guard, request(refuse))))
+			}
+			const blocked, limited = ambit.CodeCrossOriginBlocked, ambit.CodeRateLimited
+			if diff := cmp.Diff([]ambit.Code{blocked, blocked, blocked, limited, limited}, got); diff != "" {
+				t.Errorf("answers (-want +got):\n%s", diff)
+			}
+			if lines := strings.Count(log.String(), "is not in trust.Options.Hosts"); name == "host" && lines != 3 {
+				t.Errorf("want a line in the log for each of 3 refusals, got %d", lines)
+			}
+			if e := admit(guard, request(right)); e != nil {
+				t.Errorf("a program with a good credential: want no refusal, got %v", e)
+			}
+			for range 3 {
+				if e := admit(guard, request(wrong)); codeOf(e) != ambit.CodeUnauthenticated {
+					t.Errorf("a guess: want unauthenticated, got %v", e)
+				}
+			}
+			if e := admit(guard, request(right)); codeOf(e) != limited {
+				t.Errorf("after as many guesses as are allowed: want rate_limited, got %v", e)
+			}
+		})
+	}
+}
+
+// What is being judged counts until it is known to be good, so that sending all
+// guesses at once gains nothing.
+func TestT25_RefusalsUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		known := tokens("Token", "alice")
+		judge := make(chan struct{}) // closed when the authenticator knows
+		asked := 0
+		slow := fake{name: "slow", authenticate: func(r *http.Request) (*trust.Identity, error) {
+			asked++ // by one goroutine at a time, see send
+			<-judge
+			return known.Authenticate(r)
+		}}
+		guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{slow}, Refusals: ambit.Rate{Calls: 3, Per: time.Hour}})
+		send := func(credential func(*http.Request), times int) map[ambit.Code]int {
+			codes := make(chan ambit.Code, times)
+			for range times {
+				go func() { codes <- codeOf(admit(guard, request(credential))) }()
+				synctest.Wait()
+			}
+			close(judge)
+			got := map[ambit.Code]int{}
+			for range times {
+				got[<-codes]++
+			}
+			judge = make(chan struct{})
+			return got
+		}
+		for range 2 { // what was taken is given back
+			if diff := cmp.Diff(map[ambit.Code]int{"": 3, ambit.CodeRateLimited: 1}, send(right, 4)); diff != "" {
+				t.Errorf("good credentials (-want +got):\n%s", diff)
+			}
+		}
+		asked = 0
+		if diff := cmp.Diff(map[ambit.Code]int{ambit.CodeUnauthenticated: 3, ambit.CodeRateLimited: 17}, send(wrong, 20)); diff != "" {
+			t.Errorf("guesses at once (-want +got):\n%s", diff)
+		}
+		if asked != 3 {
+			t.Errorf("want 3 guesses judged, got %d", asked)
+		}
+		if diff := cmp.Diff(map[ambit.Code]int{ambit.CodeRateLimited: 1}, send(right, 1)); diff != "" {
+			t.Errorf("after that (-want +got):\n%s", diff)
+		}
+	})
 }
 
 // What counts as one address.

@@ -94,7 +94,7 @@ func TestT28_ClientCertificate(t *testing.T) {
 				}
 				return nil, nil
 			}}
-			guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{asks}, Proxies: []string{"10.0.0.0/24"}})
+			guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{asks}, Proxies: []string{"10.0.0.0/24"}, ProxyHeader: "X-Forwarded-For"})
 			_, _ = guard.Admit(request(tt.adjust...))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("certificate (-want +got):\n%s", diff)
@@ -113,7 +113,7 @@ func TestPeekBehindAProxy(t *testing.T) {
 		}
 		return identity("alice"), nil
 	}}
-	guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{peeks}, Proxies: []string{"10.0.0.0/24"}})
+	guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{peeks}, Proxies: []string{"10.0.0.0/24"}, ProxyHeader: "X-Forwarded-For"})
 	r := request(from("10.0.0.7:1"), func(r *http.Request) {
 		r.Header.Set("Client-Cert", clientCert(certificate(t, "mine").Raw))
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
@@ -138,7 +138,7 @@ func FuzzClientCert(f *testing.F) {
 			}
 			return nil, nil
 		}}
-		guard, err := trust.NewGuard(newApp(ambit.Options{}), trust.Options{Authenticators: []trust.Authenticator{asks}, Proxies: []string{"10.0.0.7"}})
+		guard, err := trust.NewGuard(newApp(ambit.Options{}), trust.Options{Authenticators: []trust.Authenticator{asks}, Proxies: []string{"10.0.0.7"}, ProxyHeader: "X-Forwarded-For"})
 		if err != nil {
 			t.Fatal(err)
 		}

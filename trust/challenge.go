@@ -3,7 +3,9 @@ package trust
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 )
@@ -27,8 +29,8 @@ func challenged(c ambit.Code) bool {
 // Challenge adds to an answer's header what would have to be shown: the
 // WWW-Authenticate values of the authenticators (RFC 9110, section 11.6.1), one
 // for each scheme, and Accept-Signature where an agent is required (RFC 9421,
-// section 5.1). It counts the request among the refusals of its address, unless
-// the sender has shown a credential that holds. A surface calls it once for each
+// section 5.1). It counts a request that Admit let in without a credential among the
+// refusals of its address. A surface calls it once for each
 // answer that is a refusal, whatever its code is, and sends the status that it
 // returns: where an agent is required and a token would do too, that is 401.
 func (g *Guard) Challenge(header http.Header, r *http.Request, i *Identity, refused *ambit.Error) (status int) {
@@ -37,8 +39,11 @@ func (g *Guard) Challenge(header http.Header, r *http.Request, i *Identity, refu
 	if !challenged(refused.Code) && !own {
 		return status
 	}
-	if !own && i.Anonymous() {
-		g.count(r)
+	if i != nil && i.Anonymous() { // Admit has counted what it refused itself
+		from := g.addresses.of(r, false)
+		if g.addresses.take(from, time.Now()) == 0 {
+			g.refused(r, from)
+		}
 	}
 	defer expose(header)
 	if refused.Code == ambit.CodeAgentRequired {
@@ -50,6 +55,11 @@ func (g *Guard) Challenge(header http.Header, r *http.Request, i *Identity, refu
 		}
 		status = http.StatusUnauthorized
 	}
+	if unquotable := func(scope string) bool { return !quotable(scope) }; slices.ContainsFunc(refused.Scopes, unquotable) {
+		own := *refused
+		own.Scopes = slices.DeleteFunc(slices.Clone(refused.Scopes), unquotable)
+		refused = &own
+	}
 	for _, a := range g.authenticators {
 		g.challenge(a, header, r, refused)
 	}
@@ -59,6 +69,12 @@ func (g *Guard) Challenge(header http.Header, r *http.Request, i *Identity, refu
 		header["Www-Authenticate"] = []string{`Bearer error="insufficient_scope", scope="` + strings.Join(refused.Scopes, " ") + `"`}
 	}
 	return status
+}
+
+// quotable reports whether a text is a scope (RFC 6749, section 3.3), so that it can
+// stand in a challenge. What an application's error names is not known to be one.
+func quotable(scope string) bool {
+	return scope != "" && !strings.ContainsFunc(scope, func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' })
 }
 
 // challenge lets one authenticator challenge and contains its panic.

@@ -2,6 +2,7 @@ package trust_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,6 +107,34 @@ func TestChallenge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What an application's error names as scopes and what is none is not put into a
+// challenge, by no authenticator either.
+func TestChallengeHoldsScopesAlone(t *testing.T) {
+	t.Parallel()
+	for name, authenticators := range map[string][]trust.Authenticator{"the guard's own": nil, "an authenticator's": {scoping{fake{name: "scoping"}}}} {
+		refused := &ambit.Error{Code: ambit.CodeInsufficientScope, Scopes: []string{`x", error="other`, "notes:read", "", "a b", "a\r\nb", `a\b`, "é", "mail"}}
+		got := http.Header{}
+		newGuard(t, trust.Options{Authenticators: authenticators}).Challenge(got, request(), identity("alice"), refused)
+		want := http.Header{
+			"Www-Authenticate":              {`Bearer error="insufficient_scope", scope="notes:read mail"`},
+			"Access-Control-Expose-Headers": {"WWW-Authenticate"},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if len(refused.Scopes) != 8 {
+			t.Errorf("%s: the error was changed: %q", name, refused.Scopes)
+		}
+	}
+}
+
+// scoping writes the challenge of a missing scope itself.
+type scoping struct{ fake }
+
+func (scoping) ChallengeFor(header http.Header, _ *http.Request, refused *ambit.Error) {
+	header.Add("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+strings.Join(refused.Scopes, " ")+`"`)
 }
 
 // An authenticator that cannot tell, or that tells what is wrong with a request,

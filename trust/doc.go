@@ -12,16 +12,16 @@
 //
 // The guard looks at these things, in this order, and the first refusal stands:
 //
-//  1. The address: where too many of its requests were refused
-//     ([Options.Refusals]), none is looked at for a while.
-//  2. Host: a name of the allow list, which holds the loopback names unless
+//  1. Host: a name of the allow list, which holds the loopback names unless
 //     [Options.Hosts] says otherwise. A page whose name was pointed at this
 //     machine (DNS rebinding) ends here.
-//  3. The connection: without authenticators, and in development mode, only
+//  2. The connection: without authenticators, and in development mode, only
 //     connections to a loopback address are served.
-//  4. Origin: a request without an Authorization header must come from the
+//  3. Origin: a request without an Authorization header must come from the
 //     application's own pages, from a page of [Options.Origins], or from no page
 //     at all. There is no CORS.
+//  4. The address: where too many of its requests were refused
+//     ([Options.Refusals]), no authenticator is asked for a while.
 //  5. The credential: each [Authenticator] is asked in order. A credential that
 //     is invalid, that two authenticators read differently, or that none of
 //     them knows, is refused; it never falls back to anonymous. Without any

@@ -6,12 +6,12 @@ import "net/http"
 func Remembered(g *Guard) int {
 	g.addresses.mu.Lock()
 	defer g.addresses.mu.Unlock()
-	return g.addresses.refused.Len()
+	return g.addresses.senders.Len()
 }
 
 // Client returns the address that a request is taken for where these are the
-// proxies.
-func Client(list []string, r *http.Request) (string, error) {
-	p, err := newProxies(list)
+// proxies, and the header that they write.
+func Client(list []string, header string, r *http.Request) (string, error) {
+	p, err := newProxies(list, header)
 	return p.client(r).String(), err
 }

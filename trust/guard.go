@@ -51,7 +51,7 @@ func NewGuard(app *ambit.App, o Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	proxies, err := newProxies(o.Proxies)
+	proxies, err := newProxies(o.Proxies, o.ProxyHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -124,33 +124,19 @@ func publicURL(text string) (*url.URL, error) {
 // sent it. The error is complete: a surface sends it as it is, after
 // [Guard.Challenge].
 func (g *Guard) Admit(r *http.Request) (*Identity, *ambit.Error) {
-	if wait := g.addresses.wait(r, time.Now()); wait > 0 {
-		return nil, tooManyRefusals(wait)
-	}
-	identity, refused := g.admit(r)
-	if refused != nil && !challenged(refused.Code) { // which Challenge counts
-		g.count(r)
-	}
-	return identity, refused
-}
-
-func (g *Guard) admit(r *http.Request) (*Identity, *ambit.Error) {
-	if !g.hosts.allow(r.Host) {
-		g.app.Logger().InfoContext(r.Context(), "request refused: its Host is not in trust.Options.Hosts", slog.String("host", r.Host))
-		return nil, ambit.Errorf(ambit.CodeCrossOriginBlocked, "This application does not answer to the host name of the request.").
-			WithHint("Use the address that the application's operator gave out.")
-	}
-	if refused := g.connection(r); refused != nil {
+	if refused := g.misdirected(r); refused != nil {
 		return nil, refused
 	}
-	if (g.listedOrigins || !deliberate(r)) && !g.origins.allow(r) {
-		return nil, ambit.Errorf(ambit.CodeCrossOriginBlocked, "Requests from pages of another origin are not taken.").
-			WithHint("Call from the application's own pages, or from a program.")
+	from := g.addresses.of(r, false)
+	if wait := g.addresses.take(from, time.Now()); wait > 0 {
+		return nil, tooManyRefusals(wait)
 	}
 	identity, refused := g.authenticate(r)
 	if refused != nil {
+		g.refused(r, from)
 		return nil, refused
 	}
+	g.addresses.giveBack(from)
 	if signed := g.verify(r); signed != nil {
 		own := *identity
 		own.Signed = signed
@@ -159,18 +145,35 @@ func (g *Guard) admit(r *http.Request) (*Identity, *ambit.Error) {
 	return identity, nil
 }
 
-// connection refuses those who may only be served on the machine itself.
-func (g *Guard) connection(r *http.Request) *ambit.Error {
-	if g.open && !g.app.Development() || fromThisMachine(r) {
+// misdirected refuses requests that cannot be for this application, or from where
+// they may not come, whatever credential they have.
+func (g *Guard) misdirected(r *http.Request) *ambit.Error {
+	host := g.hosts.allow(r.Host)
+	connection := g.open && !g.app.Development() || fromThisMachine(r)
+	if host && connection && (!g.listedOrigins && deliberate(r) || g.origins.allow(r)) {
 		return nil
 	}
-	cause := "there are no authenticators and AllowUnauthenticated is off"
-	if g.app.Development() {
-		cause = "development mode is for this machine alone"
+	from := g.addresses.of(r, true)
+	if wait := g.addresses.take(from, time.Now()); wait > 0 {
+		return tooManyRefusals(wait)
 	}
-	g.app.Logger().WarnContext(r.Context(), "request refused: it did not come over a loopback address", slog.String("because", cause))
-	return ambit.Errorf(ambit.CodeForbidden, "This application answers only on the machine that it runs on.").
-		WithHint("Ask the application's operator for access.")
+	g.refused(r, from)
+	switch {
+	case !host:
+		g.app.Logger().InfoContext(r.Context(), "request refused: its Host is not in trust.Options.Hosts", slog.String("host", r.Host))
+		return ambit.Errorf(ambit.CodeCrossOriginBlocked, "This application does not answer to the host name of the request.").
+			WithHint("Use the address that the application's operator gave out.")
+	case !connection:
+		cause := "there are no authenticators and AllowUnauthenticated is off"
+		if g.app.Development() {
+			cause = "development mode is for this machine alone"
+		}
+		g.app.Logger().WarnContext(r.Context(), "request refused: it did not come over a loopback address", slog.String("because", cause))
+		return ambit.Errorf(ambit.CodeForbidden, "This application answers only on the machine that it runs on.").
+			WithHint("Ask the application's operator for access.")
+	}
+	return ambit.Errorf(ambit.CodeCrossOriginBlocked, "Requests from pages of another origin are not taken.").
+		WithHint("Call from the application's own pages, or from a program.")
 }
 
 // Authenticates reports whether there is any credential that a caller could
@@ -184,11 +187,17 @@ func (g *Guard) Unauthenticated() *ambit.Error {
 	return g.complete(&ambit.Error{Code: ambit.CodeUnauthenticated, Hint: g.hint})
 }
 
-// count counts a refused request against its address.
-func (g *Guard) count(r *http.Request) {
-	if g.addresses.count(r, time.Now()) {
-		g.app.Logger().WarnContext(r.Context(), "too many refused requests of one address: all of its requests are refused for a while", g.from(r))
+// refused tells the operator when a request was refused for which the last try of
+// its sender was taken.
+func (g *Guard) refused(r *http.Request, from sender) {
+	if !g.addresses.exhausted(from, time.Now()) {
+		return
 	}
+	text := "too many refused requests of one address: all of its requests are refused for a while"
+	if from.foreign {
+		text = "too many requests of one address for a foreign host, or from foreign pages: they are no longer logged for a while"
+	}
+	g.app.Logger().WarnContext(r.Context(), text, g.from(r))
 }
 
 // from says in a log who sent a request.

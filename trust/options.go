@@ -35,22 +35,28 @@ type Options struct {
 	AllowUnauthenticated bool
 	// Proxies are the addresses and networks of the proxies in front of the
 	// application, as in "10.0.0.7" or "10.0.0.0/24". A connection from one of
-	// them may say in X-Forwarded-For or Forwarded (RFC 7239) whose request it
-	// passes on, which is whose refusals are counted and who stands in the log, and
-	// in Client-Cert (RFC 9440) which certificate that sender has shown, see
-	// [ClientCertificate]. The last address that is none of Proxies' is the
-	// sender's. A proxy must add to one of the first two, and must never pass on a
+	// them may say in ProxyHeader whose request it passes on, which is whose
+	// refusals are counted and who stands in the log, and in Client-Cert (RFC 9440)
+	// which certificate that sender has shown, see [ClientCertificate]. The last
+	// address that is none of Proxies' is the sender's. A proxy must never pass on a
 	// Client-Cert of the sender's own. What does not hold together counts for the
 	// proxy's own address. Scheme and host are never taken from a header, see
 	// PublicURL. Empty: every sender is who the connection comes from.
 	Proxies []string
-	// Refusals is how often requests of one address may be refused: for a
-	// credential that is missing or does not hold, a foreign Host or Origin.
-	// Beyond it, every request of the address is CodeRateLimited before any
-	// authenticator is asked. An address is that of the sender, see Proxies, the
-	// /64 of it for IPv6; each surface counts for itself. Zero: 300 a minute, and
-	// 6,000 for addresses of this machine and of private networks, since these
-	// often are those of a proxy that Proxies lacks. Behind one with a public
+	// ProxyHeader is the header to which all of Proxies add whose request they
+	// pass on, or which they set: "X-Forwarded-For", or "Forwarded" (RFC 7239). No
+	// other is read, since a proxy passes on what its senders have written there.
+	// Required with Proxies.
+	ProxyHeader string
+	// Refusals is how often requests of one address may be refused for a
+	// credential that is missing or does not hold. Those that are being judged
+	// count until they are found good. Beyond it, every request of the address is
+	// CodeRateLimited before any authenticator is asked. As often it may be refused
+	// for a foreign Host or Origin, which counts apart, since any page can have its
+	// visitors' browsers send such requests. An address is that of the sender, see
+	// Proxies, the /64 of it for IPv6; each surface counts for itself. Zero: 300 a
+	// minute, and 6,000 for addresses of this machine and of private networks, since
+	// these often are those of a proxy that Proxies lacks. Behind one with a public
 	// address, all senders share it.
 	Refusals ambit.Rate
 }

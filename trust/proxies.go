@@ -2,6 +2,7 @@ package trust
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -9,17 +10,36 @@ import (
 )
 
 const (
-	// maxForwarded is the most bytes that are read of what proxies say, and
-	// maxProxies of how many in a row.
+	// maxForwarded is the most bytes of Forwarded that are read, which has to be
+	// read from its beginning, and maxProxies how many proxies in a row are.
 	maxForwarded = 8 << 10
 	maxProxies   = 16
 )
 
-// proxies are the networks whose connections may say for whom they speak.
-type proxies []netip.Prefix
+// The headers in which a proxy may say whose request it passes on.
+const (
+	headerForwarded    = "Forwarded" // RFC 7239
+	headerForwardedFor = "X-Forwarded-For"
+)
 
-func newProxies(list []string) (proxies, error) {
-	var all proxies
+// proxies are those whose connections may say for whom they speak.
+type proxies struct {
+	networks []netip.Prefix
+	header   string // in which they say so, in canonical form
+}
+
+func newProxies(list []string, header string) (proxies, error) {
+	all := proxies{header: http.CanonicalHeaderKey(header)}
+	switch {
+	case header == "" && len(list) > 0:
+		return proxies{}, fmt.Errorf("trust: Options.Proxies is given and Options.ProxyHeader is not: name the header in which these proxies say whose request it is, %q or %q", headerForwardedFor, headerForwarded)
+	case header == "":
+		return all, nil
+	case all.header != headerForwarded && all.header != headerForwardedFor:
+		return proxies{}, fmt.Errorf("trust: Options.ProxyHeader is %q: give %q or %q", header, headerForwardedFor, headerForwarded)
+	case len(list) == 0:
+		return proxies{}, errors.New("trust: Options.ProxyHeader is given and Options.Proxies is not: no other connection is believed, so list the proxies' addresses")
+	}
 	for _, entry := range list {
 		prefix, err := netip.ParsePrefix(entry)
 		if address, single := netip.ParseAddr(entry); single == nil && address.Zone() == "" {
@@ -27,17 +47,17 @@ func newProxies(list []string) (proxies, error) {
 		}
 		switch {
 		case err != nil || prefix.Addr().Is4In6():
-			return nil, fmt.Errorf("trust: Options.Proxies holds %q: give an address or a network, as in \"10.0.0.7\" or \"10.0.0.0/24\"", entry)
+			return proxies{}, fmt.Errorf("trust: Options.Proxies holds %q: give an address or a network, as in \"10.0.0.7\" or \"10.0.0.0/24\"", entry)
 		case prefix.Bits() == 0:
-			return nil, fmt.Errorf("trust: Options.Proxies holds %q, so that every sender could say that it is somebody else: name the proxies' own network", entry)
+			return proxies{}, fmt.Errorf("trust: Options.Proxies holds %q, so that every sender could say that it is somebody else: name the proxies' own network", entry)
 		}
-		all = append(all, prefix.Masked())
+		all.networks = append(all.networks, prefix.Masked())
 	}
 	return all, nil
 }
 
 func (p proxies) has(address netip.Addr) bool {
-	for _, prefix := range p {
+	for _, prefix := range p.networks {
 		if prefix.Contains(address) {
 			return true
 		}
@@ -57,57 +77,33 @@ func connectionOf(r *http.Request) netip.Addr {
 
 // client returns the address of who sent a request: that of the connection, or,
 // where a proxy has it, the last one that no proxy has of those that the proxies
-// name. What does not hold together names nobody, and neither do two headers of
-// two meanings, one of which a proxy has passed on from the sender.
+// name. What does not hold together names nobody.
 func (p proxies) client(r *http.Request) netip.Addr {
 	connection := connectionOf(r)
-	if !p.has(connection) {
+	lines := r.Header[p.header]
+	if len(lines) == 0 || !p.has(connection) {
 		return connection
 	}
-	forwarded, ok := p.origin(r.Header["Forwarded"], cutElement)
-	if !ok {
-		return connection
+	cut := cutItem
+	if p.header == headerForwarded {
+		cut = cutElement
 	}
-	other, ok := p.origin(r.Header["X-Forwarded-For"], cutItem)
-	switch {
-	case !ok || forwarded.IsValid() && other.IsValid() && forwarded != other:
-		return connection
-	case forwarded.IsValid():
-		return forwarded
-	case other.IsValid():
-		return other
-	}
-	return connection
-}
-
-// origin goes back through the addresses that a header names to the first that no
-// proxy has, or else to the one where it begins. It is the zero Addr where there
-// is no such header; ok is false where the header does not hold together.
-func (p proxies) origin(lines []string, cut func(string) (before, last string, ok bool)) (origin netip.Addr, ok bool) {
-	bytes := 0
-	for _, line := range lines {
-		bytes += len(line)
-	}
-	if bytes > maxForwarded {
-		return netip.Addr{}, false
-	}
-	rest, hops := strings.Join(lines, ","), 0
-	for more := len(lines) > 0; more; more = rest != "" {
+	rest := strings.Join(lines, ",")
+	var origin netip.Addr
+	for range maxProxies {
 		var node string
+		var ok bool
 		if rest, node, ok = cut(rest); !ok {
-			return netip.Addr{}, false
+			return connection
 		}
 		if origin, ok = parseNode(node); !ok {
-			return netip.Addr{}, false
+			return connection
 		}
-		if hops++; !p.has(origin) {
-			return origin, true
-		}
-		if hops == maxProxies {
-			return netip.Addr{}, false
+		if !p.has(origin) || rest == "" {
+			return origin
 		}
 	}
-	return origin, true
+	return connection
 }
 
 // cutItem takes the last item off a value of X-Forwarded-For.
@@ -119,6 +115,9 @@ func cutItem(value string) (before, last string, ok bool) {
 // cutElement takes the last element off a value of Forwarded (RFC 7239, section
 // 4) and returns its "for".
 func cutElement(value string) (before, node string, ok bool) {
+	if len(value) > maxForwarded {
+		return "", "", false
+	}
 	start := 0 // of the last element
 	for i := 0; i < len(value); i++ {
 		switch value[i] {
@@ -211,7 +210,7 @@ type viaProxy struct{}
 // mark makes [ClientCertificate] believe the proxy of a request, where that could
 // make a difference.
 func (p proxies) mark(r *http.Request) *http.Request {
-	if len(p) == 0 || len(r.Header["Client-Cert"]) == 0 && (r.TLS == nil || len(r.TLS.PeerCertificates) == 0) || !p.has(connectionOf(r)) {
+	if len(p.networks) == 0 || len(r.Header["Client-Cert"]) == 0 && (r.TLS == nil || len(r.TLS.PeerCertificates) == 0) || !p.has(connectionOf(r)) {
 		return r
 	}
 	return r.WithContext(context.WithValue(r.Context(), viaProxy{}, true))

@@ -70,6 +70,10 @@ func (b *Bucket) Take(l Limit, now time.Time) {
 	}
 }
 
+// Give gives back a token that was taken. One that has come back by itself
+// meanwhile adds none.
+func (b *Bucket) Give(l Limit) { b.full -= int64(l.interval) }
+
 // Full reports whether the bucket is as good as new.
 func (b *Bucket) Full(now time.Time) bool { return b.full <= now.UnixNano() }
 

@@ -98,6 +98,32 @@ func TestBucketFull(t *testing.T) {
 	}
 }
 
+func TestBucketGive(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	l := limit(t, 1, time.Second, 2)
+	var b bucket.Bucket
+	var got []time.Duration
+	try := func(after time.Duration) { got = append(got, take(&b, l, began.Add(after))) }
+	try(0)
+	b.Give(l)
+	try(0)
+	try(0)
+	try(0)
+	b.Give(l)
+	try(0)
+	try(time.Hour)
+	b.Give(l)
+	b.Give(l) // of one that came back long ago
+	for range 3 {
+		try(time.Hour)
+	}
+	want := []time.Duration{0, 0, 0, time.Second, 0, 0, 0, 0, time.Second}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
 func TestNoLimit(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -36,8 +36,9 @@ type PageOptions struct {
 	// that offers tools to an agent in the browser must not stand on the origin on
 	// which people decide about agents.
 	OwnOrigin bool
-	// Proxies are those of [trust.Options].
-	Proxies []string
+	// Proxies and ProxyHeader are those of [trust.Options].
+	Proxies     []string
+	ProxyHeader string
 }
 
 // Page is the approvals page: what waits, and one proposal with its complete
@@ -87,7 +88,7 @@ func NewPage(app *ambit.App, approvals *Approvals, o PageOptions) (*Page, error)
 	var err error
 	p.guard, err = trust.NewGuard(app, trust.Options{
 		PublicURL: (&url.URL{Scheme: approvals.page.Scheme, Host: approvals.page.Host}).String(), Hosts: []string{approvals.page.Hostname()},
-		ListedOrigins: true, AllowUnauthenticated: true, Proxies: o.Proxies,
+		ListedOrigins: true, AllowUnauthenticated: true, Proxies: o.Proxies, ProxyHeader: o.ProxyHeader,
 	})
 	return p, err
 }

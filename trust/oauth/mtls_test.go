@@ -105,7 +105,11 @@ func TestMTLSBehindProxy(t *testing.T) {
 		{"of anybody", nil, 401},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := start(t, setting{trust: func(o *trust.Options) { o.Proxies = test.proxies }})
+			w := start(t, setting{trust: func(o *trust.Options) {
+				if o.Proxies = test.proxies; test.proxies != nil {
+					o.ProxyHeader = "X-Forwarded-For"
+				}
+			}})
 			got := w.call(t, "whoami", w.token(t, "/api", "", boundTo(mine)), func(r *http.Request) {
 				r.Header.Set("Client-Cert", ":"+base64.StdEncoding.EncodeToString(mine.Certificate[0])+":")
 				r.Header.Set("X-Forwarded-For", "203.0.113.9")
