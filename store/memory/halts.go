@@ -7,11 +7,13 @@ import (
 	"github.com/ambit-dev/ambit"
 )
 
+var _ ambit.HaltSwitch = (*Halts)(nil)
+
 // Halts returns the part of the store that is a form of the halt switch.
 func (s *Store) Halts() *Halts { return &Halts{s} }
 
-// Halts is the form "store" of the halt switch: an [ambit.HaltSource], and how
-// it is thrown and released. It is safe for concurrent use.
+// Halts is the form "store" of the halt switch, an [ambit.HaltSwitch]. It is safe
+// for concurrent use.
 type Halts struct{ store *Store }
 
 // Form returns "store".
@@ -27,7 +29,7 @@ func (h *Halts) Read(ctx context.Context) ([]ambit.Halt, error) {
 	return slices.Clone(h.store.halts), nil
 }
 
-// Halt stops these too. One that is none, such as Halt{}, stops everything.
+// Halt stops these too, see [ambit.HaltSwitch].
 func (h *Halts) Halt(ctx context.Context, halts ...ambit.Halt) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -45,14 +47,16 @@ func (h *Halts) Halt(ctx context.Context, halts ...ambit.Halt) error {
 	return nil
 }
 
-// Resume releases the whole form. Whoever may call it decides for everybody:
-// keep it out of reach of capabilities and agents.
-func (h *Halts) Resume(ctx context.Context) error {
+// Resume releases the whole form if that was seen, see [ambit.HaltSwitch].
+func (h *Halts) Resume(ctx context.Context, seen []ambit.Halt) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	h.store.mu.Lock()
 	defer h.store.mu.Unlock()
+	if err := ambit.UnseenHalts(h.store.halts, seen); err != nil {
+		return err
+	}
 	h.store.halts = nil
 	return nil
 }

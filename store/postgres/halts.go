@@ -2,22 +2,24 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/internal/encode"
 )
 
-var _ ambit.HaltNotifier = (*Halts)(nil)
+var (
+	_ ambit.HaltSwitch   = (*Halts)(nil)
+	_ ambit.HaltNotifier = (*Halts)(nil)
+)
 
 // Halts returns the part of the store that is a form of the halt switch.
 func (s *Store) Halts() *Halts { return &Halts{s} }
 
-// Halts is the form "store" of the halt switch: an [ambit.HaltSource] that all
-// instances with this database have in common, and how it is thrown and released.
-// It is safe for concurrent use.
+// Halts is the form "store" of the halt switch, an [ambit.HaltSwitch] that all
+// instances with this database have in common. It is safe for concurrent use.
 type Halts struct{ store *Store }
 
 // Form returns "store".
@@ -25,27 +27,21 @@ func (h *Halts) Form() string { return "store" }
 
 // Read returns what is stopped, see [ambit.HaltSource].
 func (h *Halts) Read(ctx context.Context) (halts []ambit.Halt, err error) {
-	rows, err := h.store.pool.Query(ctx, h.store.text("SELECT halt FROM {}halt ORDER BY halt"))
-	if err != nil {
-		return nil, endedOr(ctx, err)
+	var rows []string
+	if err := h.store.look(ctx, func(u *unit) { u.halts(&rows) }); err != nil {
+		return nil, err
 	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, endedOr(ctx, err)
-	}
-	var misread ambit.MisreadHalts
-	for _, line := range lines {
-		halt, err := ambit.ParseHalt(line)
-		if err != nil {
-			misread.Faults = append(misread.Faults, fmt.Errorf("table %shalt: %w", h.store.options.Prefix, err))
-			continue
-		}
-		halts = append(halts, halt)
-	}
-	if len(misread.Faults) > 0 {
-		return halts, &misread
-	}
-	return halts, nil
+	return encode.Halts(h.table(), rows)
+}
+
+func (h *Halts) table() string { return h.store.options.Prefix + "halt" }
+
+// halts queues the question for the rows of the table.
+func (u *unit) halts(into *[]string) {
+	u.queue("SELECT halt FROM {}halt ORDER BY halt").Query(func(rows pgx.Rows) (err error) {
+		*into, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
 }
 
 // Notify calls changed whenever an instance has changed what is stopped, so that
@@ -78,28 +74,29 @@ func (h *Halts) channel() pgx.Identifier {
 	return pgx.Identifier{h.store.options.Schema + "." + h.store.options.Prefix + "halt"}
 }
 
-// Halt stops these too. One that is none, such as Halt{}, stops everything.
+// Halt stops these too, see [ambit.HaltSwitch].
 func (h *Halts) Halt(ctx context.Context, halts ...ambit.Halt) error {
-	return h.change(ctx, func(u *unit) {
-		for _, halt := range halts {
-			if _, err := ambit.ParseHalt(halt.String()); err != nil {
-				halt = ambit.Halt{Kind: ambit.HaltAll}
-			}
-			u.queue("INSERT INTO {}halt (halt, since) VALUES ($2, {now}) ON CONFLICT DO NOTHING", u.ahead.Load(), halt.String())
+	u := &unit{Store: h.store}
+	for _, halt := range halts {
+		u.queue("INSERT INTO {}halt (halt, since) VALUES ($2, {now}) ON CONFLICT DO NOTHING", u.ahead.Load(), encode.Halt(halt))
+	}
+	h.tell(u)
+	return endedOr(ctx, h.store.pool.SendBatch(ctx, &u.Batch).Close())
+}
+
+// Resume releases the whole form if that was seen, see [ambit.HaltSwitch].
+func (h *Halts) Resume(ctx context.Context, seen []ambit.Halt) error {
+	var rows []string
+	return h.store.transact(ctx, func(u *unit) { u.halts(&rows) }, func(u *unit) error {
+		stopped, _ := encode.Halts(h.table(), rows) // what is none stops everything
+		if err := ambit.UnseenHalts(stopped, seen); err != nil {
+			return err
 		}
+		u.queue("DELETE FROM {}halt WHERE halt = ANY ($1)", rows) // and not what was halted since
+		h.tell(u)
+		return nil
 	})
 }
 
-// Resume releases the whole form. Whoever may call it decides for everybody:
-// keep it out of reach of capabilities and agents.
-func (h *Halts) Resume(ctx context.Context) error {
-	return h.change(ctx, func(u *unit) { u.queue("DELETE FROM {}halt") })
-}
-
-// change tells the other instances what it has done.
-func (h *Halts) change(ctx context.Context, do func(*unit)) error {
-	u := &unit{Store: h.store}
-	do(u)
-	u.queue("SELECT pg_notify($1, '')", h.channel()[0])
-	return endedOr(ctx, h.store.pool.SendBatch(ctx, &u.Batch).Close())
-}
+// tell queues the news for the other instances.
+func (h *Halts) tell(u *unit) { u.queue("SELECT pg_notify($1, '')", h.channel()[0]) }

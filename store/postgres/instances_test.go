@@ -326,7 +326,7 @@ func TestT23_CutOffFromTheSwitch(t *testing.T) {
 		}
 		answers(in, in.read, "")
 	}
-	if err := near.store.Halts().Resume(t.Context()); err != nil {
+	if err := near.store.Halts().Resume(t.Context(), []ambit.Halt{{Kind: ambit.HaltChanges}}); err != nil {
 		t.Fatal(err)
 	}
 	stops(near, false)

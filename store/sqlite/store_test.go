@@ -206,7 +206,16 @@ func TestT23_MisreadHalts(t *testing.T) {
 	}
 	halts, err := s.Halts().Read(t.Context())
 	misread, ok := errors.AsType[*ambit.MisreadHalts](err)
-	if !ok || len(misread.Faults) != 1 || len(halts) != 1 {
-		t.Errorf("want one halt and one fault, got %v, %v", halts, err)
+	if diff := cmp.Diff([]ambit.Halt{{Kind: ambit.HaltAgents}, {Kind: ambit.HaltAll}}, halts); !ok || len(misread.Faults) != 1 || diff != "" {
+		t.Errorf("want one fault, got %v (-want +got):\n%s", err, diff)
+	}
+	if err := s.Halts().Resume(t.Context(), halts[:1]); err == nil {
+		t.Error("Resume by somebody who has not seen that everything is stopped: want an error, got none")
+	}
+	if err := s.Halts().Resume(t.Context(), halts); err != nil {
+		t.Error(err)
+	}
+	if halts, err := s.Halts().Read(t.Context()); err != nil || len(halts) > 0 {
+		t.Errorf("want nothing stopped, got %v, %v", halts, err)
 	}
 }

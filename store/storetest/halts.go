@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,11 @@ import (
 
 	"github.com/ambit-dev/ambit"
 )
+
+func isConflict(err error) bool {
+	e, ok := errors.AsType[*ambit.Error](err)
+	return ok && e.Code == ambit.CodeConflict
+}
 
 // haltTests are about the halt switch.
 func haltTests() []test {
@@ -47,10 +53,19 @@ func haltTests() []test {
 			t.Fatalf("Halt: %v", err)
 		}
 		read(every...)
-		if err := b.Halts.Resume(t.Context()); err != nil {
+		for n := range every {
+			if err := b.Halts.Resume(t.Context(), every[:n]); !isConflict(err) {
+				t.Errorf("Resume where more is stopped than was seen: want a conflict, got %v", err)
+			}
+		}
+		read(every...)
+		if err := b.Halts.Resume(t.Context(), append(slices.Clone(every), ambit.Halt{Kind: ambit.HaltTenant, Of: "released by somebody else"})); err != nil {
 			t.Fatalf("Resume: %v", err)
 		}
 		read()
+		if err := b.Halts.Resume(t.Context(), nil); err != nil {
+			t.Errorf("Resume where nothing is stopped: %v", err)
+		}
 		if err := b.Halts.Halt(t.Context(), ambit.Halt{}); err != nil {
 			t.Fatalf("Halt of what is none: %v", err)
 		}

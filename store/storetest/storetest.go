@@ -26,7 +26,7 @@ type Stores struct {
 	// Replays remembers proofs of possession.
 	Replays Replays
 	// Halts is a form of the halt switch.
-	Halts Halts
+	Halts ambit.HaltSwitch
 	// Rates meters what instances share.
 	Rates ambit.SharedRates
 	// Advance sets the clock of the store ahead, as far as this store object is
@@ -46,15 +46,6 @@ type Replays interface {
 	// Record notes a key until a time, and reports whether it was not noted
 	// before.
 	Record(ctx context.Context, key string, until time.Time) (fresh bool, err error)
-}
-
-// Halts is a halt source that can be thrown and released.
-type Halts interface {
-	ambit.HaltSource
-	// Halt stops these too.
-	Halt(ctx context.Context, halts ...ambit.Halt) error
-	// Resume releases the whole form.
-	Resume(ctx context.Context) error
 }
 
 // Run runs the suite. Each test calls open for an empty store, which open closes
