@@ -57,8 +57,11 @@ type Proposal struct {
 	// Key is the name of the record of the idempotency key that came with the
 	// call, see [Claim.Key]. Zero: none came.
 	Key Digest
-	// Input is the canonical input, sealed: [App.Review] opens it.
+	// Input is the canonical input and what was shown beside it, the preview whose
+	// digest is Preview, sealed: [App.Review] and [App.LastReview] open it.
 	Input []byte
+	// Summary is a line about the call for lists, sealed: [App.Summary] opens it.
+	Summary []byte
 	// Preview is the digest of the preview as it is now, zero where the
 	// capability has none, and Version the target's version in it.
 	Preview Digest

@@ -106,8 +106,11 @@ func (a *App) show(call *Call, in *invocation, p Preview) (shownPreview, *Error)
 			return shownPreview{}, a.invalidPreview(call, "it shows a secret of the input")
 		}
 	}
-	return shownPreview{preview: &p, text: text, digest: digestOf("ambit/preview/1", string(text)), version: p.Version}, nil
+	return shownPreview{preview: &p, text: text, digest: previewDigest(text), version: p.Version}, nil
 }
+
+// previewDigest is what a preview in canonical form is known by.
+func previewDigest(text []byte) Digest { return digestOf("ambit/preview/1", string(text)) }
 
 // invalidPreview is the application's fault: its detail stays here.
 func (a *App) invalidPreview(call *Call, format string, args ...any) *Error {

@@ -139,10 +139,10 @@ func (a *App) proposal(call *Call, in *invocation, need Approval, shown shownPre
 		Binding: o.claim.Binding, Level: need, Quorum: max(spec.Quorum, 1), Requester: run.requester(),
 		Via: run.via, Agent: call.Agent(), Run: run.id, Call: call.id, Request: run.request,
 		Title: spec.title(), Effect: spec.Effect, Reason: call.reason, Key: o.claim.Key,
-		Input: a.seals.inputs.Seal(nil, in.text, o.operation[:]), Preview: shown.digest, Version: shown.version,
 		DecidePermission: spec.DecidePermission,
 		DecideWithin:     orDefault(spec.DecideWithin, a.options.DecideWithin), ExecuteWithin: orDefault(spec.ExecuteWithin, a.options.ExecuteWithin),
 	}
+	a.keepShown(&p, in.entry, in.text, shown)
 	if p.DecidePermission == "" {
 		p.DecidePermission = a.options.DecidePermission
 	}

@@ -24,6 +24,9 @@ type Review struct {
 	Preview *Preview
 	Digest  Digest
 	Version string
+	// Proposal is the proposal as it would be asked now: its Preview, Version,
+	// Input and Summary are those of the review.
+	Proposal Proposal
 }
 
 // Review shows what the call that a stored proposal is about would do if it were
@@ -63,7 +66,7 @@ func (a *App) reviewing(ctx context.Context, p *Proposal, review *Review) (failu
 	if e == nil || e.hash != p.Binding.Contract {
 		return &Error{Code: CodeConflict, Message: "What this proposal would call is no longer what it was when it was asked for.", Hint: "It has to be asked for anew."}
 	}
-	text, failure := a.openInput(p)
+	text, _, failure := a.openShown(p)
 	if failure != nil {
 		return failure
 	}
@@ -90,25 +93,10 @@ func (a *App) reviewing(ctx context.Context, p *Proposal, review *Review) (failu
 	*review = Review{
 		Capability: spec.Name, Title: spec.title(), Description: spec.Description, Effect: spec.Effect,
 		Input: e.contract.in.Redact(nil, text), Status: in.frame.status(), Preview: shown.preview, Digest: shown.digest, Version: shown.version,
+		Proposal: *p,
 	}
+	a.keepShown(&review.Proposal, e, text, shown)
 	return nil
-}
-
-// openInput opens the input of a proposal, which opens for its own operation
-// only.
-func (a *App) openInput(p *Proposal) ([]byte, *Error) {
-	if a.seals.inputs == nil {
-		return nil, &Error{Code: CodeConfirmationUnavailable, cause: errors.New("the application has no Options.Keys")}
-	}
-	operation := p.Binding.Operation()
-	text, err := a.seals.inputs.Open(nil, p.Input, operation[:])
-	if err != nil || p.Requester == nil || p.Requester.Key() != p.Binding.Principal {
-		return nil, &Error{
-			Code: CodeConflict, Message: "The input of this proposal cannot be read any more.", Hint: "It has to be asked for anew.",
-			cause: errors.Join(errors.New("the record was changed, or its key is no longer in the ring"), err),
-		}
-	}
-	return text, nil
 }
 
 // requesterRun begins the run in which a proposal is reviewed. It can only read.

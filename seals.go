@@ -5,9 +5,9 @@ import "crypto/rand"
 // seals are what the core seals with, one sealer for each purpose.
 type seals struct {
 	cursors, outcomes *Sealer
-	// confirmations and inputs are nil without a ring: what they seal has to
-	// outlive the process.
-	confirmations, inputs *Sealer
+	// confirmations, inputs and summaries are nil without a ring: what they seal
+	// has to outlive the process.
+	confirmations, inputs, summaries *Sealer
 }
 
 // newSeals derives the sealers of an application. Without a ring, cursors and
@@ -18,7 +18,7 @@ func newSeals(ring *KeyRing, application string) (s seals) {
 		_, _ = rand.Read(secret) // crypto/rand.Read never fails (Go 1.24)
 		ring = &KeyRing{keys: []Key{{Secret: secret}}}
 	} else {
-		s.confirmations, s.inputs = ring.Sealer("confirm", application), ring.Sealer("input", application)
+		s.confirmations, s.inputs, s.summaries = ring.Sealer("confirm", application), ring.Sealer("input", application), ring.Sealer("summary", application)
 	}
 	s.cursors, s.outcomes = ring.Sealer("cursor", application), ring.Sealer("outcome", application)
 	return s

@@ -53,7 +53,7 @@ func (b bench) proposal(input string, edits ...func(*ambit.Proposal)) ambit.Prop
 		},
 		Via: ambit.HTTP | ambit.MCP, Agent: ambit.AgentIdentity{URL: "https://agent.example/", Key: "key", Level: ambit.AgentOnce},
 		Run: 1<<63 + 7, Call: 8, Request: "request-9", Title: "Purge notes", Effect: ambit.Destructive, Reason: "they are old",
-		Key: digest("key of " + input), Input: []byte("sealed " + input), Preview: digest("preview"), Version: "v1",
+		Key: digest("key of " + input), Input: []byte("sealed " + input), Summary: []byte("sealed too"), Preview: digest("preview"), Version: "v1",
 		DecidePermission: "approvals:decide", DecideWithin: decideWithin, ExecuteWithin: executeWithin,
 	}
 	for _, edit := range edits {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -193,7 +194,7 @@ func reconsidered(t *testing.T, b bench) {
 		{"approved, another preview", true, approval.Change{Preview: digest("new"), Version: "v2"}, true, ambit.ProposalPending, 0},
 		{"pending, without one", false, without(same, ann), true, ambit.ProposalPending, 0},
 		{"pending, as it is", false, same, false, ambit.ProposalPending, 1},
-		{"pending, another preview", false, approval.Change{Preview: digest("new"), Version: "v2"}, true, ambit.ProposalPending, 0},
+		{"pending, another preview", false, approval.Change{Preview: digest("new"), Version: "v2", Input: []byte("new"), Summary: []byte("short")}, true, ambit.ProposalPending, 0},
 	} {
 		id := b.propose(t, b.proposal(test.name, withQuorum(2))).ID
 		b.decide(t, id, "ann", approval.Approve)
@@ -206,6 +207,12 @@ func reconsidered(t *testing.T, b bench) {
 		if err != nil || changed != test.changed || r.State != test.state || len(r.Decisions) != test.left ||
 			r.Proposal.Preview != test.change.Preview || r.Proposal.Version != test.change.Version {
 			t.Errorf("%s: got changed %t, %s, %d decisions, version %s, error %v", test.name, changed, r.State, len(r.Decisions), r.Proposal.Version, err)
+		}
+		if test.change.Input == nil {
+			test.change.Input, test.change.Summary = before.Proposal.Input, before.Proposal.Summary
+		}
+		if !bytes.Equal(test.change.Input, r.Proposal.Input) || !bytes.Equal(test.change.Summary, r.Proposal.Summary) {
+			t.Errorf("%s: want %q and %q, got %q and %q", test.name, test.change.Input, test.change.Summary, r.Proposal.Input, r.Proposal.Summary)
 		}
 		if anew := r.DecideBy.After(before.DecideBy); anew != (test.changed && test.approved) || r.ExecuteBy.IsZero() != (r.State == ambit.ProposalPending) {
 			t.Errorf("%s: its time begins anew: %t, to be executed by %s", test.name, anew, r.ExecuteBy)

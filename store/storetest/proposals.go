@@ -78,7 +78,9 @@ func proposalTests() []test {
 		}},
 		{"asked again while nobody has decided, the preview is that of now", func(t *testing.T, b bench) {
 			id := b.propose(t, b.proposal("x")).ID
-			renewed := func(p *ambit.Proposal) { p.Preview, p.Version, p.Input = digest("new"), "v2", []byte("sealed anew") }
+			renewed := func(p *ambit.Proposal) {
+				p.Preview, p.Version, p.Input, p.Summary = digest("new"), "v2", []byte("sealed anew"), []byte("summed up anew")
+			}
 			b.Advance(time.Hour)
 			r := b.propose(t, b.proposal("x", renewed))
 			if diff := cmp.Diff(b.proposal("x", renewed), r.Proposal); diff != "" {

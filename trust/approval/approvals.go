@@ -188,7 +188,7 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context
 	case r.Proposal.Level < ambit.Human || r.State != ambit.ProposalPending && r.State != ambit.ProposalApproved:
 		return c, false, nil
 	case r.State == ambit.ProposalPending && p.Preview != r.Proposal.Preview:
-		c.Preview, c.Version, needed = p.Preview, p.Version, true
+		c.Preview, c.Version, c.Input, c.Summary, needed = p.Preview, p.Version, p.Input, p.Summary, true
 	}
 	for _, d := range r.Decisions {
 		if d.Verdict != Approve {

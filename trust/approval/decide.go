@@ -64,7 +64,8 @@ func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Pr
 			return Record{}, err
 		}
 		if review.Digest != r.Proposal.Preview || review.Version != r.Proposal.Version {
-			c := Change{Preview: review.Digest, Version: review.Version}
+			now := &review.Proposal
+			c := Change{Preview: now.Preview, Version: now.Version, Input: now.Input, Summary: now.Summary}
 			if _, _, err := a.reconsider(ctx, r, c, person); err != nil {
 				return Record{}, a.failed(ctx, err)
 			}

@@ -21,6 +21,7 @@ type detailPage struct {
 	Obstacle, Objection *shownError
 	Facts               []fact
 	Jumps               []jump
+	PreviewName         string
 	Preview             *shownPreview
 	Status              string
 	Input               template.HTML
@@ -84,13 +85,12 @@ func (p *Page) detailOf(v *View, person *ambit.Principal) *detailPage {
 		d.Obstacle = shown(v.Obstacle)
 	}
 	if v.Review != nil {
-		text := indented(v.Review.Input)
-		d.Description = visible.Text(v.Review.Description)
-		d.Input, d.InputSize = markup(text), sizeOf(v.Review.Input)
-		if !closed(r.State) {
-			d.Status, d.Preview = visible.Text(v.Review.Status), previewOf(v.Review.Preview)
+		d.Description, d.Status = visible.Text(v.Review.Description), visible.Text(v.Review.Status)
+		d.PreviewName, d.Preview = outlookOf(r), previewOf(v.Review.Preview)
+		if len(v.Review.Input) > 0 {
+			d.Input, d.InputSize = markup(indented(v.Review.Input)), sizeOf(v.Review.Input)
 		}
-		if len(text) > 2<<10 {
+		if len(v.Review.Input) > 2<<10 || d.Preview != nil && len(d.Preview.Items) > 10 {
 			d.Jumps = d.jumps()
 		}
 	}
@@ -109,20 +109,11 @@ func (p *Page) detailOf(v *View, person *ambit.Principal) *detailPage {
 }
 
 func (d *detailPage) jumps() []jump {
-	jumps := []jump{{"input", "complete input"}}
-	if d.Preview != nil {
-		jumps = append(jumps, jump{"preview", "what would change"})
-	}
+	jumps := []jump{{"about", "who asks"}, {"input", "complete input"}}
 	if d.Reason != "" {
 		jumps = append(jumps, jump{"reason", "why"})
 	}
 	return jumps
-}
-
-// closed reports whether nothing can come of a proposal any more, so that what
-// it would do now is beside the point.
-func closed(s ambit.ProposalState) bool {
-	return s != ambit.ProposalPending && s != ambit.ProposalApproved
 }
 
 func previewOf(preview *ambit.Preview) *shownPreview {

@@ -26,8 +26,8 @@ type tab struct {
 }
 
 type listRow struct {
-	ID, Title, Effect, Time, Requester, Agent, Via, Capability, State, Progress string
-	FourEyes, ShowState                                                         bool
+	ID, Title, Summary, Effect, Time, Requester, Agent, Via, Capability, State, Progress string
+	FourEyes, ShowState                                                                  bool
 }
 
 // section is one part of the list.
@@ -76,7 +76,7 @@ func (p *Page) list(w http.ResponseWriter, r *http.Request, person *ambit.Princi
 
 func (p *Page) row(r *Record, showState bool) listRow {
 	row := listRow{
-		ID: r.ID, Title: visible.Text(r.Proposal.Title), Effect: r.Proposal.Effect.String(), Time: moment(r.Created),
+		ID: r.ID, Title: visible.Text(r.Proposal.Title), Summary: visible.Text(p.app.Summary(r.Proposal)), Effect: r.Proposal.Effect.String(), Time: moment(r.Created),
 		Requester: visible.Text(r.Proposal.Requester.Subject), Agent: visible.Text(r.Proposal.Agent.URL), Via: r.Proposal.Via.String(),
 		Capability: visible.Text(r.Proposal.Binding.Capability), State: r.State.String(), FourEyes: r.Proposal.Level == ambit.FourEyes, ShowState: showState,
 	}

@@ -21,7 +21,7 @@ type Record struct {
 	// Operation is Proposal.Binding.Operation().
 	Operation ambit.Digest
 	// Proposal is the question as it was asked last: of a repetition that finds
-	// the record pending, Preview, Version and Input replace those before.
+	// the record pending, Preview, Version, Input and Summary replace those before.
 	Proposal ambit.Proposal
 	// Decisions are the words of persons, oldest first.
 	Decisions []Decision
@@ -94,6 +94,9 @@ type Change struct {
 	// longer count either.
 	Preview ambit.Digest
 	Version string
+	// Input and Summary are those of [ambit.Proposal] that go with the preview.
+	// Nil: they are as they were.
+	Input, Summary []byte
 }
 
 // Filter says which records of one tenant to list. Members that are not zero
@@ -139,7 +142,7 @@ type Store interface {
 	// since it finished. One that was executed gives way at once where
 	// its level is Confirm, or where the proposal has a Key that is not the
 	// record's. While the record is pending and nobody has decided, what the
-	// proposal says of Input, Preview and Version replaces the record's, and at
+	// proposal says of Input, Summary, Preview and Version replaces the record's, and at
 	// the level Confirm its time begins anew. A pending record of a lower Level than
 	// the proposal's takes over its Level, Quorum, permission and times, and its time
 	// begins anew; an approved one expires and gives way. Created reports that it was
@@ -161,8 +164,8 @@ type Store interface {
 	// SettleFailed an unknown one.
 	Decide(ctx context.Context, tenant, id string, d Decision, e *audit.Entry) (r Record, changed bool, err error)
 	// Reconsider takes back decisions of a record that is pending or approved, by
-	// their deciders, and gives it another preview; it is pending then, and
-	// returned. The time to decide begins anew where it was approved. Changed is
+	// their deciders, and gives it what the change says of Preview, Version, Input and
+	// Summary; it is pending then, and returned. The time to decide begins anew where it was approved. Changed is
 	// false where it is in neither state or its time is over, and where there is
 	// nothing to take back and the preview is the same; nothing is done then.
 	Reconsider(ctx context.Context, tenant, id string, c Change, e *audit.Entry) (r Record, changed bool, err error)

@@ -29,7 +29,10 @@ func (v View) String() string {
 		}
 	}
 	if v.Review != nil {
-		fmt.Fprintf(&b, "Input: %s\n", visible.JSON(indented(v.Review.Input)))
+		if len(v.Review.Input) > 0 {
+			fmt.Fprintf(&b, "Input: %s\n", visible.JSON(indented(v.Review.Input)))
+		}
+		writePreview(&b, strings.TrimPrefix(outlookOf(r), "What "), v.Review.Preview)
 	}
 	if !closed(r.State) {
 		v.outlook(&b)
@@ -49,13 +52,10 @@ func (v View) String() string {
 	return b.String()
 }
 
-// outlook writes what the call would do if it were made now.
+// outlook writes what stands in the way of a call that could still be made.
 func (v View) outlook(b *strings.Builder) {
-	if v.Review != nil {
-		writePreview(b, v.Review.Preview)
-		if v.Review.Status != "" {
-			b.WriteString(visible.Text(v.Review.Status) + "\n")
-		}
+	if v.Review != nil && v.Review.Status != "" {
+		b.WriteString(visible.Text(v.Review.Status) + "\n")
 	}
 	if v.Obstacle != nil {
 		fmt.Fprintf(b, "The call could not be made now: %s\n", visible.Text(v.Obstacle.Message))
@@ -65,11 +65,12 @@ func (v View) outlook(b *strings.Builder) {
 	}
 }
 
-func writePreview(b *strings.Builder, p *ambit.Preview) {
+// writePreview writes a preview under a name such as "would change".
+func writePreview(b *strings.Builder, name string, p *ambit.Preview) {
 	if p == nil {
 		return
 	}
-	fmt.Fprintf(b, "Would change: %s\n", visible.Text(p.Summary))
+	fmt.Fprintf(b, "%s: %s\n", strings.ToUpper(name[:1])+name[1:], visible.Text(p.Summary))
 	for _, item := range p.Items {
 		b.WriteString("  - " + visible.Text(item.Title))
 		if item.ID != "" {

@@ -12,7 +12,9 @@ type View struct {
 	// Record is the record, with its decisions so far.
 	Record Record
 	// Review is the call as it would be made now: the complete input, and what it
-	// would change. It is nil where Obstacle says why there is none.
+	// would change. Once the call has begun, or can no longer be made, it is what
+	// was shown last: of a call that was made, what was allowed. It is nil where
+	// Obstacle says why there is none.
 	Review *ambit.Review
 	// Obstacle is why the call could not be made now, whatever is decided: the
 	// capability has changed, or the requester may no longer. Nil: it could.
@@ -43,7 +45,7 @@ func (a *Approvals) View(ctx context.Context, app *ambit.App, person *ambit.Prin
 		return View{}, err
 	}
 	v := View{Record: r}
-	review, err := app.Review(ctx, r.Proposal)
+	review, err := reviewOf(ctx, app, r)
 	if err == nil {
 		v.Review = &review
 	} else if failure, ok := errors.AsType[*ambit.Error](err); ok && failure.Code != ambit.CodeCanceled {
@@ -68,6 +70,20 @@ func (a *Approvals) View(ctx context.Context, app *ambit.App, person *ambit.Prin
 		return View{}, a.failed(ctx, err)
 	}
 	return v, nil
+}
+
+// reviewOf returns what a person is shown of a proposal.
+func reviewOf(ctx context.Context, app *ambit.App, r Record) (ambit.Review, error) {
+	if closed(r.State) {
+		return app.LastReview(ctx, r.Proposal)
+	}
+	return app.Review(ctx, r.Proposal)
+}
+
+// closed reports whether nothing can come of a proposal any more, or its call has
+// begun, so that what it would do now is beside the point.
+func closed(s ambit.ProposalState) bool {
+	return s != ambit.ProposalPending && s != ambit.ProposalApproved
 }
 
 // denied returns earlier proposals of the same call that a person said no to.

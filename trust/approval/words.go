@@ -41,10 +41,43 @@ func facts(r *Record, now time.Time) []fact {
 		facts = append(facts, fact{"To be executed by", moment(r.ExecuteBy), remaining(r.ExecuteBy.Sub(now))})
 	case ambit.ProposalExecuting, ambit.ProposalUnknown:
 		facts = append(facts, fact{"Began", moment(r.Claimed), ""})
-	case ambit.ProposalSucceeded, ambit.ProposalFailed:
-		facts = append(facts, fact{"Ended", moment(r.Finished), ""})
+	default:
+		if ended := endOf(r); !ended.IsZero() && !ended.After(now) {
+			facts = append(facts, fact{"Ended", moment(ended), ""})
+		}
 	}
 	return facts
+}
+
+// endOf is when a proposal came to its end, as far as the record says.
+func endOf(r *Record) time.Time {
+	switch {
+	case !r.Finished.IsZero():
+		return r.Finished
+	case r.State == ambit.ProposalDenied || r.State == ambit.ProposalRevoked:
+		if len(r.Decisions) > 0 {
+			return r.Decisions[len(r.Decisions)-1].At
+		}
+	case r.State == ambit.ProposalExpired && !r.ExecuteBy.IsZero():
+		return r.ExecuteBy
+	case r.State == ambit.ProposalExpired:
+		return r.DecideBy
+	}
+	return time.Time{}
+}
+
+// outlookOf says what a preview is that is shown of a proposal.
+func outlookOf(r *Record) string {
+	switch r.State {
+	case ambit.ProposalPending, ambit.ProposalApproved:
+		return "What would change"
+	case ambit.ProposalDenied, ambit.ProposalRevoked, ambit.ProposalExpired:
+		return "What would have changed"
+	}
+	if r.Proposal.Level < ambit.Human {
+		return "What was confirmed"
+	}
+	return "What was approved"
 }
 
 // standingOf says what sort of caller a requester is and who stands behind it.

@@ -36,6 +36,7 @@ type proposal struct {
 	Key              []byte     `json:"key,omitempty"`
 	Preview          []byte     `json:"preview,omitempty"`
 	Version          string     `json:"version,omitempty"`
+	Summary          []byte     `json:"summary,omitempty"`
 	DecidePermission string     `json:"decidePermission"`
 	DecideWithin     int64      `json:"decideWithin"`
 	ExecuteWithin    int64      `json:"executeWithin"`
@@ -82,7 +83,7 @@ func Proposal(p ambit.Proposal) ([]byte, error) {
 		Level: uint8(p.Level), Quorum: p.Quorum, Requester: fromPrincipal(p.Requester), Via: uint16(p.Via),
 		Agent: agent{p.Agent.URL, p.Agent.Key, uint8(p.Agent.Level), p.Agent.OnceUnavailable},
 		Run:   uint64(p.Run), Call: uint64(p.Call), Request: p.Request, Title: p.Title, Effect: uint8(p.Effect), Reason: p.Reason,
-		Key: Digest(p.Key), Preview: Digest(p.Preview), Version: p.Version,
+		Key: Digest(p.Key), Preview: Digest(p.Preview), Version: p.Version, Summary: p.Summary,
 		DecidePermission: p.DecidePermission, DecideWithin: int64(p.DecideWithin), ExecuteWithin: int64(p.ExecuteWithin),
 	})
 }
@@ -101,7 +102,7 @@ func ParseProposal(text []byte) (ambit.Proposal, error) {
 		Level: ambit.Approval(p.Level), Quorum: p.Quorum, Requester: p.Requester.principal(), Via: ambit.Surface(p.Via),
 		Agent: ambit.AgentIdentity{URL: p.Agent.URL, Key: p.Agent.Key, Level: ambit.AgentLevel(p.Agent.Level), OnceUnavailable: p.Agent.OnceUnavailable},
 		Run:   ambit.ID(p.Run), Call: ambit.ID(p.Call), Request: p.Request, Title: p.Title, Effect: ambit.Effect(p.Effect), Reason: p.Reason,
-		Key: ParseDigest(p.Key), Preview: ParseDigest(p.Preview), Version: p.Version,
+		Key: ParseDigest(p.Key), Preview: ParseDigest(p.Preview), Version: p.Version, Summary: p.Summary,
 		DecidePermission: p.DecidePermission, DecideWithin: time.Duration(p.DecideWithin), ExecuteWithin: time.Duration(p.ExecuteWithin),
 	}, nil
 }

@@ -44,18 +44,18 @@ func (r *Row) givesWay(p ambit.Proposal) bool {
 }
 
 // repeat takes over what may differ from one asking to the next, as long as
-// nobody has decided on it.
+// nobody has decided on it. The input is the same, since the operation is: other
+// bytes are only another seal, for which nothing is written.
 func (r *Row) repeat(p ambit.Proposal, now time.Time) bool {
-	if len(r.Decisions) > 0 {
+	q := &r.Proposal
+	confirm := q.Level == ambit.Confirm
+	if len(r.Decisions) > 0 || !confirm && q.Preview == p.Preview && q.Version == p.Version {
 		return false
 	}
-	q := &r.Proposal
-	same := q.Preview == p.Preview && q.Version == p.Version && bytes.Equal(q.Input, p.Input)
-	q.Preview, q.Version, q.Input = p.Preview, p.Version, bytes.Clone(p.Input)
-	if q.Level != ambit.Confirm {
-		return !same
+	q.Preview, q.Version, q.Input, q.Summary = p.Preview, p.Version, bytes.Clone(p.Input), bytes.Clone(p.Summary)
+	if confirm {
+		r.DecideBy = now.Add(q.DecideWithin)
 	}
-	r.DecideBy = now.Add(q.DecideWithin)
 	return true
 }
 

@@ -89,5 +89,8 @@ func (r *Row) Reconsider(c approval.Change, now time.Time) (changed, lapsed bool
 		left = nil
 	}
 	r.Decisions, r.Proposal.Preview, r.Proposal.Version = left, c.Preview, c.Version
+	if c.Input != nil {
+		r.Proposal.Input, r.Proposal.Summary = slices.Clone(c.Input), slices.Clone(c.Summary)
+	}
 	return true, lapsed
 }

@@ -47,7 +47,7 @@ func Consent(id string, p ambit.Proposal, d approval.Decision, now time.Time) Ro
 // kept returns the part of a proposal that can be stored, sharing nothing with it.
 func kept(p ambit.Proposal) ambit.Proposal {
 	p.Requester = keptPrincipal(p.Requester)
-	p.Input = slices.Clone(p.Input)
+	p.Input, p.Summary = slices.Clone(p.Input), slices.Clone(p.Summary)
 	p.Quorum = max(p.Quorum, 1)
 	return p
 }

@@ -1,0 +1,120 @@
+package ambit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxSummary is how many bytes the line may have that lists show of a call.
+const maxSummary = 300
+
+// keepShown puts into a proposal what it is about and what is shown of that:
+// input, preview and summary, sealed for its own operation.
+func (a *App) keepShown(p *Proposal, e *entry, input []byte, shown shownPreview) {
+	operation := p.Binding.Operation()
+	preview := shown.text
+	if preview == nil {
+		preview = []byte("null")
+	}
+	both := make([]byte, 0, len(input)+len(preview)+3)
+	both = append(append(append(append(append(both, '['), input...), ','), preview...), ']')
+	p.Input = a.seals.inputs.Seal(nil, both, operation[:])
+	p.Preview, p.Version = shown.digest, shown.version
+
+	summary := ""
+	if shown.preview != nil {
+		summary = shown.preview.Summary
+	} else {
+		summary = string(e.contract.in.Redact(nil, input))
+	}
+	p.Summary = a.seals.summaries.Seal(nil, []byte(shortened(summary, maxSummary)), operation[:])
+}
+
+// shortened cuts a text to so many bytes, between two characters.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	cut := most - len("…")
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strings.TrimRight(text[:cut], " ") + "…"
+}
+
+// openShown opens what keepShown sealed: the input, and the canonical preview,
+// nil where there was none.
+func (a *App) openShown(p *Proposal) (input, preview []byte, failure *Error) {
+	if a.seals.inputs == nil {
+		return nil, nil, &Error{Code: CodeConfirmationUnavailable, cause: errors.New("the application has no Options.Keys")}
+	}
+	operation := p.Binding.Operation()
+	text, err := a.seals.inputs.Open(nil, p.Input, operation[:])
+	var both []json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(text, &both)
+	}
+	if err != nil || len(both) != 2 || p.Requester == nil || p.Requester.Key() != p.Binding.Principal {
+		return nil, nil, &Error{
+			Code: CodeConflict, Message: "The input of this proposal cannot be read any more.", Hint: "It has to be asked for anew.",
+			cause: errors.Join(errors.New("the record was changed, or its key is no longer in the ring"), err),
+		}
+	}
+	if preview = both[1]; string(preview) == "null" || previewDigest(preview) != p.Preview {
+		preview = nil
+	}
+	return both[0], preview, nil
+}
+
+// Summary returns the line that lists show of a stored proposal: the summary of
+// its preview, or else how its input begins, with secret values replaced. It may
+// hold characters that a screen obeys. Empty: it cannot be opened, because there
+// is none, its key is no longer in the ring, or the record was changed.
+func (a *App) Summary(p Proposal) string {
+	if a.seals.summaries == nil {
+		return ""
+	}
+	operation := p.Binding.Operation()
+	text, err := a.seals.summaries.Open(nil, p.Summary, operation[:])
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// LastReview returns what persons were last shown of a stored proposal, where
+// nothing can come of it any more: of one that was made, what was allowed.
+// Nothing of the application runs, and nothing is asked anew. Status is empty.
+// Input is nil where the capability has changed since, because its secrets could
+// not be told any more, and Preview where there was none.
+//
+// It is for the channels that [App.Review] is for. CodeConflict says that it cannot
+// be opened any more.
+func (a *App) LastReview(ctx context.Context, p Proposal) (Review, error) {
+	if err := a.Freeze(); err != nil {
+		return Review{}, (&Error{Code: CodeUnavailable, cause: err}).completed(a.errorOptions())
+	}
+	if RunFromContext(ctx) != nil {
+		return Review{}, (&Error{Code: CodeNotFound}).completed(a.errorOptions())
+	}
+	input, preview, failure := a.openShown(&p)
+	if failure != nil {
+		return Review{}, failure.completed(a.errorOptions())
+	}
+	r := Review{
+		Capability: p.Binding.Capability, Title: p.Title, Effect: p.Effect, Digest: p.Preview, Version: p.Version, Proposal: p,
+	}
+	if e := a.byName[p.Binding.Capability]; e != nil && e.hash == p.Binding.Contract {
+		r.Description, r.Input = e.contract.spec.Description, e.contract.in.Redact(nil, input)
+	}
+	if preview != nil {
+		r.Preview = new(Preview)
+		if err := json.Unmarshal(preview, r.Preview); err != nil {
+			r.Preview = nil
+		}
+	}
+	return r, nil
+}
