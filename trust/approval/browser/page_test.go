@@ -53,7 +53,7 @@ func TestPersonApproves(t *testing.T) {
 		name          string
 		width, height int64
 		scheme        string
-	}{{"wide", 1280, 900, "light"}, {"wide-dark", 1280, 900, "dark"}, {"narrow", 390, 844, "light"}, {"narrow-dark", 390, 844, "dark"}} {
+	}{{"wide", 1280, 800, "light"}, {"wide-dark", 1280, 800, "dark"}, {"narrow", 390, 844, "light"}, {"narrow-dark", 390, 844, "dark"}} {
 		run(t, ctx, window(at.width, at.height, at.scheme), script("scrollTo(0, 0)"))
 		for _, place := range []string{"top", "middle", "end"} {
 			run(t, ctx, script(map[string]string{
@@ -70,8 +70,10 @@ func TestPersonApproves(t *testing.T) {
 		if got := value[bool](t, ctx, lastNoteReached); !got {
 			t.Errorf("%s: want the end of the input reachable", at.name)
 		}
-		run(t, ctx, script("document.querySelector('h2#preview').scrollIntoView()"))
-		screenshot(t, ctx, at.name+"-preview")
+		run(t, ctx, script("scrollTo(0, 0)"))
+		if hidden := value[string](t, ctx, previewHidden); hidden != "" {
+			t.Errorf("%s: want what would change seen before anything is scrolled, not so: %s", at.name, hidden)
+		}
 	}
 	text := value[string](t, ctx, "document.querySelector('pre.json').textContent")
 	if want := len(hostile().Notes); strings.Count(text, "note") < want || !strings.Contains(text, `\u202eplans\u2066 \u001b[2J</pre><script>`) {
@@ -98,6 +100,12 @@ const (
 		return r.width < 60 || r.height < 40 || r.left < 0 || r.top < 0 || r.right > innerWidth || r.bottom > innerHeight ||
 			document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2) !== b;
 	}).map(b => b.textContent).join(', ')`
+	// previewHidden names the lines of what would change that are not wholly in the
+	// window, or under something else.
+	previewHidden = `[document.querySelector('.summary'), ...document.querySelectorAll('.items li')].filter(e => {
+		const r = e.getBoundingClientRect();
+		return r.top < 0 || r.bottom > innerHeight || !e.contains(document.elementFromPoint(r.left + 4, r.bottom - 6)) || !e.contains(document.elementFromPoint(r.left + 4, r.top + 12));
+	}).map(e => e.textContent).join(', ')`
 	// lastNoteReached scrolls to the end of the input and says whether it can be
 	// seen there.
 	lastNoteReached = `(() => {
