@@ -11,6 +11,13 @@ import (
 // Advance sets the clock of the store ahead.
 func (s *Store) Advance(by time.Duration) { s.ahead.Add(by.Microseconds()) }
 
+// Version returns where the row of a proposal is, which is elsewhere each time that
+// it has been written.
+func (s *Store) Version(ctx context.Context, id string) (place string, err error) {
+	err = s.pool.QueryRow(ctx, s.text("SELECT ctid::text FROM {}proposal WHERE id = $1"), id).Scan(&place)
+	return place, err
+}
+
 // MigrateTo brings an empty schema to an earlier version, and returns the newest
 // one.
 func MigrateTo(ctx context.Context, pool *pgxpool.Pool, schema string, version int64) (newest int64, err error) {

@@ -9,6 +9,21 @@ import (
 // Advance sets the clock of the store ahead.
 func (s *Store) Advance(by time.Duration) { s.ahead.Add(by.Microseconds()) }
 
+// Version returns how often the row of a proposal has been written since the first
+// one was asked for.
+func (s *Store) Version(ctx context.Context, id string) (times string, err error) {
+	for _, statement := range []string{
+		"CREATE TABLE IF NOT EXISTS {}written (id TEXT NOT NULL)",
+		"CREATE TRIGGER IF NOT EXISTS {}written_again AFTER UPDATE ON {}proposal BEGIN INSERT INTO {}written VALUES (new.id); END",
+	} {
+		if _, err := s.db.ExecContext(ctx, s.text(statement)); err != nil {
+			return "", err
+		}
+	}
+	err = s.db.QueryRowContext(ctx, s.text("SELECT count(*) FROM {}written WHERE id = ?"), id).Scan(&times)
+	return times, err
+}
+
 // MigrateTo brings an empty database to an earlier version.
 func MigrateTo(ctx context.Context, db *sql.DB, version int64) error {
 	provider, err := (&Store{db: db, options: Options{Prefix: DefaultPrefix}}).provider()

@@ -139,6 +139,19 @@ func (b bench) get(t *testing.T, id string) approval.Record {
 	return r
 }
 
+// version returns the version of a proposal's row, where the store can tell.
+func (b bench) version(t *testing.T, id string) (version string) {
+	t.Helper()
+	if b.Version == nil {
+		return ""
+	}
+	version, err := b.Version(t.Context(), id)
+	if err != nil {
+		t.Fatalf("Version: %v", err)
+	}
+	return version
+}
+
 // state checks how far a proposal has come.
 func (b bench) state(t *testing.T, id string, want ambit.ProposalState) {
 	t.Helper()

@@ -90,6 +90,7 @@ func proposalTests() []test {
 				t.Errorf("want version v2 and the time of the first question, got %s and %s more", got.Proposal.Version, got.DecideBy.Sub(got.Created))
 			}
 		}},
+		{"asked again about the same, nothing is written", unwritten},
 		{"asked again after a decision, what was decided stays", func(t *testing.T, b bench) {
 			id := b.propose(t, b.proposal("x", withQuorum(2))).ID
 			b.decide(t, id, "ann", approval.Approve)
@@ -222,6 +223,43 @@ func proposalTests() []test {
 				b.state(t, id, want)
 			}
 		}},
+	}
+}
+
+// unwritten checks that a question which says nothing new costs no write.
+func unwritten(t *testing.T, b bench) {
+	anew := func(p *ambit.Proposal) { // what differs although it is the same
+		p.Input, p.Summary, p.Key = []byte("sealed anew"), []byte("summed up anew"), digest("another key")
+		p.Run, p.Call, p.Request, p.Reason = 1, 2, "request-10", "they are still old"
+	}
+	for _, test := range []struct {
+		name         string
+		asked, again ambit.Approval
+		edit         func(*ambit.Proposal)
+		written      bool
+	}{
+		{"the same", ambit.Human, ambit.Human, func(*ambit.Proposal) {}, false},
+		{"the same for two", ambit.FourEyes, ambit.FourEyes, func(*ambit.Proposal) {}, false},
+		{"for less", ambit.Human, ambit.Confirm, func(*ambit.Proposal) {}, false},
+		{"for more", ambit.Human, ambit.FourEyes, func(*ambit.Proposal) {}, true},
+		{"another preview", ambit.Human, ambit.Human, func(p *ambit.Proposal) { p.Preview = digest("new") }, true},
+		{"another version", ambit.Human, ambit.Human, func(p *ambit.Proposal) { p.Version = "v2" }, true},
+		{"to be confirmed", ambit.Confirm, ambit.Confirm, func(*ambit.Proposal) {}, true}, // its time begins anew
+	} {
+		id := b.propose(t, b.proposal(test.name, atLevel(test.asked))).ID
+		before, version := b.get(t, id), b.version(t, id)
+		b.Advance(time.Minute)
+		r := b.propose(t, b.proposal(test.name, atLevel(test.again), anew, test.edit))
+		after := b.get(t, id)
+		if diff := cmp.Diff(after, r); diff != "" {
+			t.Errorf("%s: Propose returns another record than Get (-Get +Propose):\n%s", test.name, diff)
+		}
+		if changed := !cmp.Equal(before, after); changed != test.written {
+			t.Errorf("%s: want the record changed: %t, got %t", test.name, test.written, changed)
+		}
+		if written := b.version(t, id) != version; b.Version != nil && written != test.written {
+			t.Errorf("%s: want the row written: %t, got %t", test.name, test.written, written)
+		}
 	}
 }
 

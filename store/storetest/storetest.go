@@ -29,6 +29,10 @@ type Stores struct {
 	Halts ambit.HaltSwitch
 	// Rates meters what instances share.
 	Rates ambit.SharedRates
+	// Version returns a text about the row that holds a proposal, another one each
+	// time that the row has been written. Nil: the store cannot tell, and writes
+	// that change nothing are not noticed.
+	Version func(ctx context.Context, id string) (string, error)
 	// Advance sets the clock of the store ahead, as far as this store object is
 	// concerned. Required.
 	Advance func(time.Duration)

@@ -20,8 +20,9 @@ type Record struct {
 	State ambit.ProposalState
 	// Operation is Proposal.Binding.Operation().
 	Operation ambit.Digest
-	// Proposal is the question as it was asked last: of a repetition that finds
-	// the record pending, Preview, Version, Input and Summary replace those before.
+	// Proposal is the question as it was asked first: of a repetition that finds
+	// the record pending and says something new, Preview, Version, Input and Summary
+	// replace those before.
 	Proposal ambit.Proposal
 	// Decisions are the words of persons, oldest first.
 	Decisions []Decision
@@ -142,11 +143,13 @@ type Store interface {
 	// since it finished. One that was executed gives way at once where
 	// its level is Confirm, or where the proposal has a Key that is not the
 	// record's. While the record is pending and nobody has decided, what the
-	// proposal says of Input, Summary, Preview and Version replaces the record's, and at
-	// the level Confirm its time begins anew. A pending record of a lower Level than
-	// the proposal's takes over its Level, Quorum, permission and times, and its time
-	// begins anew; an approved one expires and gives way. Created reports that it was
-	// made, with the entry then and only then, or that it takes more than before.
+	// proposal says of Preview and Version replaces the record's, and its Input and
+	// Summary with them; where they are the same, nothing is written. At the level
+	// Confirm all four replace the record's each time, and its time begins anew. A
+	// pending record of a lower Level than the proposal's takes over its Level,
+	// Quorum, permission and times, and its time begins anew; an approved one
+	// expires and gives way. Created reports that it was made, with the entry then
+	// and only then, or that it takes more than before.
 	Propose(ctx context.Context, id string, p ambit.Proposal, caps Caps, e *audit.Entry) (r Record, created bool, err error)
 	// Consent makes a record of the kind consent, which answers for nothing.
 	Consent(ctx context.Context, id string, p ambit.Proposal, d Decision, e *audit.Entry) error
