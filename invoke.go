@@ -274,8 +274,7 @@ func (a *App) handle(ctx context.Context, call *Call, f frame) error {
 }
 
 func (a *App) throughMiddleware(call *Call, middleware []Middleware, f frame) error {
-	output, err := chain(&call.ctx, call, middleware, func(ctx context.Context) (any, error) {
-		call.marks.Or(entered)
+	output, err := chain(&call.ctx, call, &passage{}, middleware, entered, func(ctx context.Context) (any, error) {
 		if err := a.handle(ctx, call, f); err != nil {
 			e, _ := errors.AsType[*Error](err)
 			call.refusal.Store(e)

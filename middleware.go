@@ -24,22 +24,43 @@ type Middleware struct {
 // Next runs the rest of a chain of [Middleware] and the handler.
 type Next func(ctx context.Context) (any, error)
 
-// chain runs middleware from index i on, then the handler.
-func chain(ctx context.Context, call *Call, middleware []Middleware, handle Next) (any, error) {
+// passage is the way through one chain to its end: open until somebody is there,
+// and closed for good as soon as any middleware along it has returned, so that
+// nothing starts once a caller may have been told that nothing did.
+type passage struct{ state atomic.Uint32 }
+
+const (
+	passageOpen uint32 = iota
+	passagePassed
+	passageClosed
+)
+
+func (p *passage) pass() bool   { return p.state.CompareAndSwap(passageOpen, passagePassed) }
+func (p *passage) close()       { p.state.Store(passageClosed) }
+func (p *passage) closed() bool { return p.state.Load() == passageClosed }
+
+// chain runs middleware, then what is at its end. The call is marked before the
+// passage is tried: a mark for an end that is then not reached only makes the
+// answer more careful.
+func chain(ctx context.Context, call *Call, p *passage, middleware []Middleware, mark uint32, handle Next) (any, error) {
 	if len(middleware) == 0 {
+		call.marks.Or(mark)
+		if !p.pass() {
+			return nil, &Error{Code: CodeInternal, cause: errorText("middleware around " + call.Capability() + " reached its end after one of them had returned")}
+		}
 		return handle(ctx)
 	}
-	var used, closed atomic.Bool
+	var used atomic.Bool
 	next := func(inner context.Context) (any, error) {
-		if closed.Load() || !used.CompareAndSwap(false, true) {
+		if p.closed() || !used.CompareAndSwap(false, true) {
 			return nil, brokenChain(call, middleware[0], "called next more than once, or after it had returned")
 		}
 		if FromContext(inner) != call {
 			return nil, brokenChain(call, middleware[0], "called next with a context that is not the call's own")
 		}
-		return chain(inner, call, middleware[1:], handle)
+		return chain(inner, call, p, middleware[1:], mark, handle)
 	}
-	defer closed.Store(true)
+	defer p.close()
 	return middleware[0].Wrap(ctx, call, next)
 }
 

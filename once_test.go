@@ -228,29 +228,6 @@ func TestT17_ConcurrentCallsRunOnce(t *testing.T) {
 	}
 }
 
-func TestT17_MiddlewareStartsTheHandlerOnce(t *testing.T) {
-	t.Parallel()
-	c := &counted{}
-	late := make(chan ambit.Next, 1)
-	app := newApp(ambit.Options{Ledger: memory(), Middleware: []ambit.Middleware{{Name: "twice", Wrap: func(ctx context.Context, _ *ambit.Call, next ambit.Next) (any, error) {
-		late <- next
-		var all sync.WaitGroup
-		all.Go(func() { _, _ = next(ctx) })
-		all.Go(func() { _, _ = next(ctx) })
-		all.Wait()
-		_, _ = next(ctx)
-		return echoOutput{Text: "made up"}, nil
-	}}}}, ambit.Define(writeSpec("change"), c.run))
-	for _, want := range []string{`{"text":"made up"}`, `{"text":"made up"} replayed`} {
-		if got := invoke(app, writer, "change", `{"text":"a"}`, "k"); got != want {
-			t.Errorf("want %s, got %s", want, got)
-		}
-	}
-	if _, err := (<-late)(t.Context()); err == nil || c.runs.Load() != 1 {
-		t.Errorf("want an error of the late call and one run, got %v and %d", err, c.runs.Load())
-	}
-}
-
 // ledgerCalls notes what a ledger is asked, and fails where it is told to.
 type ledgerCalls struct {
 	ambit.Ledger

@@ -72,7 +72,7 @@ func (a *App) preview(call *Call, in *invocation) (shown shownPreview, failure *
 	call.marks.Or(previewing)
 	defer call.marks.And(^previewing)
 	f := in.frame
-	made, err := chain(ctx, call, in.entry.implementation.Load().middleware, func(ctx context.Context) (any, error) { return f.preview(ctx) })
+	made, err := chain(ctx, call, &passage{}, in.entry.implementation.Load().middleware, 0, func(ctx context.Context) (any, error) { return f.preview(ctx) })
 	if err != nil {
 		return shownPreview{}, a.handlerError(call, err)
 	}
