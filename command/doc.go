@@ -18,7 +18,7 @@
 //	hello approvals ...                         decide about what waits for a person
 //	hello halt    WHAT...                       stop calls on every instance
 //	hello halts                                 what is stopped
-//	hello resume  --form file                   let calls go on
+//	hello resume  --form FORM                   let calls go on
 //
 // An application that has to read flags of its own before it can be built is a
 // [Program].
@@ -54,10 +54,11 @@
 //
 // # Halt
 //
-// The halt command writes a halt file, which serve, mcp and call obey
-// ([ambit.HaltFile]); --halt-file names it, or AMBIT_HALT_FILE, or else
-// [Options.HaltFile]. It adds to what is stopped. The resume command removes the file when a person on a terminal says
-// so. While serve or mcp runs, SIGUSR1 stops every call of that process and
+// The halt command adds to what is stopped in the application's store
+// ([Options.Halts]), or by a halt file ([ambit.HaltFile]), which --halt-file names,
+// or AMBIT_HALT_FILE, or else [Options.HaltFile]; where the program has both, --form
+// says which. The serve, mcp and call commands obey both. The resume command
+// releases one of them when a person on a terminal says so. While serve or mcp runs, SIGUSR1 stops every call of that process and
 // SIGUSR2 releases what SIGUSR1 stopped, on systems that have them.
 //
 // # What goes where

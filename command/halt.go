@@ -1,9 +1,11 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,10 +17,12 @@ import (
 // haltCommand does not open the application where it is told the halt file: it
 // must work when that cannot.
 func (p Program) haltCommand() *cobra.Command {
+	var form string
 	c := &cobra.Command{
 		Use:   "halt {all | changes | agents | principal KEY | tenant NAME | capability NAME}...",
-		Short: "Stop calls on every instance that obeys the halt file",
-		Long: "Stop calls within a second on every instance that obeys the halt file; calls under way are canceled.\n\n" +
+		Short: "Stop calls on every instance that obeys the switch",
+		Long: "Stop calls within a second on every instance that obeys the halt file, or the store of the application;\n" +
+			"calls under way are canceled. Where there are both, --form says which.\n\n" +
 			"What is stopped already stays stopped. Names are taken as they are given: the application is not asked.\n" +
 			"KEY is what whoami writes: LEN:TENANT/LEN:AUTHORITY/SUBJECT, each LEN in bytes.",
 		Args: arguments(1, 1<<10),
@@ -27,77 +31,73 @@ func (p Program) haltCommand() *cobra.Command {
 			if err != nil {
 				return misused(c, err)
 			}
-			path, err := p.requireHaltFile(c)
-			if err != nil {
-				return err
-			}
-			if list, err = extendHaltFile(c.Context(), path, list); err != nil {
-				return fmt.Errorf("nothing was halted: %w", err)
-			}
-			return writeHaltTable(c.OutOrStdout(), list)
+			return p.withSwitch(c, form, func(s ambit.HaltSwitch) error {
+				if err := s.Halt(c.Context(), list...); err != nil {
+					return err
+				}
+				stopped, _, err := readSwitch(c.Context(), s)
+				if err != nil {
+					return fmt.Errorf("it is halted, and what else is cannot be read: %w", err)
+				}
+				return writeHaltTable(c.OutOrStdout(), haltRows(s, stopped))
+			})
 		},
 	}
-	addHaltFile(c)
+	addForm(c, &form)
 	return c
 }
 
 func (p Program) haltsCommand() *cobra.Command {
+	var form string
 	c := &cobra.Command{
 		Use:   "halts",
-		Short: "Show what the halt file stops",
-		Long:  "Show what the halt file stops. What other forms of the switch stop, each instance alone knows.",
+		Short: "Show what the halt file or the store stops",
+		Long:  "Show what the halt file or the store of the application stops. What other forms of the switch stop, each\ninstance alone knows.",
 		Args:  arguments(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			path, err := p.requireHaltFile(c)
-			if err != nil {
-				return err
-			}
-			list, misread, err := readHaltFile(c.Context(), path)
-			if err != nil {
-				return err
-			}
-			writeMisread(c.ErrOrStderr(), path, misread)
-			return writeHaltTable(c.OutOrStdout(), list)
+			return p.withSwitches(c, form, func(switches []ambit.HaltSwitch) error {
+				var rows [][]string
+				var unread []error
+				for _, s := range switches {
+					list, misread, err := readSwitch(c.Context(), s)
+					if err != nil {
+						unread = append(unread, fmt.Errorf("%s cannot be read: %w", haltPlace(s), err))
+						continue
+					}
+					writeMisread(c.ErrOrStderr(), s, misread)
+					rows = append(rows, haltRows(s, list)...)
+				}
+				return errors.Join(append(unread, writeHaltTable(c.OutOrStdout(), rows))...)
+			})
 		},
 	}
-	addHaltFile(c)
+	addForm(c, &form)
 	return c
 }
 
 func (p Program) resumeCommand() *cobra.Command {
 	var form string
 	c := &cobra.Command{
-		Use:   "resume --form file",
+		Use:   "resume --form FORM",
 		Short: "Release one form of the halt switch",
-		Long: "Release the form \"file\" of the halt switch by removing the halt file. What other forms stop stays stopped.\n\n" +
+		Long: "Release one form of the halt switch: \"file\" by removing the halt file, the store's by emptying it. What other\n" +
+			"forms stop stays stopped.\n\n" +
 			"Only a person does that: it shows on the terminal what would be released, and asks.",
 		Args: arguments(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			switch form {
-			case fileForm:
-			case "":
-				return misused(c, errors.New("which form to release is missing: --form file"))
-			default:
-				return misused(c, fmt.Errorf("the form %q is not released from here; each is where it was set", form))
+			if form == "" {
+				return misused(c, errors.New("which form to release is missing: --form FORM, as the command halts shows it"))
 			}
-			path, err := p.requireHaltFile(c)
-			if err != nil {
-				return err
-			}
-			return resumeFile(c, path)
+			return p.withSwitch(c, form, func(s ambit.HaltSwitch) error { return resume(c, s) })
 		},
 	}
-	c.Flags().StringVar(&form, "form", "", "`FORM` of the switch to release: file")
-	addHaltFile(c)
+	addForm(c, &form)
 	return c
 }
 
-// fileForm is the form of the switch that ambit.HaltFile is.
-const fileForm = "file"
-
-// resumeFile removes a halt file if the person at the terminal says so.
-func resumeFile(c *cobra.Command, path string) error {
-	list, misread, err := readHaltFile(c.Context(), path)
+// resume releases a form if the person at the terminal says so.
+func resume(c *cobra.Command, s ambit.HaltSwitch) error {
+	list, misread, err := readSwitch(c.Context(), s)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -108,8 +108,8 @@ func resumeFile(c *cobra.Command, path string) error {
 			Hint: "Run the command on a terminal.",
 		}
 	}
-	writeMisread(c.ErrOrStderr(), path, misread)
-	if err := writeHaltTable(c.ErrOrStderr(), list); err != nil {
+	writeMisread(c.ErrOrStderr(), s, misread)
+	if err := writeHaltTable(c.ErrOrStderr(), haltRows(s, list)); err != nil {
 		return err
 	}
 	line, err := person.ask(c.Context(), "Release this? [y]es / [n]o: ")
@@ -119,25 +119,51 @@ func resumeFile(c *cobra.Command, path string) error {
 	if !says(line, "y", "yes") {
 		return &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "Calls stay stopped."}
 	}
-	return removeHaltFile(c.Context(), path, list)
+	return s.Resume(c.Context(), list)
 }
 
-// writeHaltTable shows what is stopped.
-func writeHaltTable(w io.Writer, list []ambit.Halt) error {
-	rows := [][]string{{"FORM", "STOPS"}}
-	for _, h := range list {
-		rows = append(rows, []string{fileForm, h.String()})
+// readSwitch returns what a form stops, and what of it means nothing and therefore
+// stops everything.
+func readSwitch(ctx context.Context, s ambit.HaltSwitch) (list []ambit.Halt, misread *ambit.MisreadHalts, err error) {
+	list, err = s.Read(ctx)
+	misread, ok := errors.AsType[*ambit.MisreadHalts](err)
+	if !ok {
+		return list, nil, err
 	}
-	return columns(w, rows)
+	if all := (ambit.Halt{Kind: ambit.HaltAll}); !slices.Contains(list, all) {
+		list = append(list, all)
+	}
+	return list, misread, nil
 }
 
-// writeMisread says why a halt file stops everything, if that is because of what
+// haltRows are the rows of a table of what is stopped.
+func haltRows(s ambit.HaltSwitch, list []ambit.Halt) [][]string {
+	rows := make([][]string, len(list))
+	for i, h := range list {
+		rows[i] = []string{s.Form(), h.String()}
+	}
+	return rows
+}
+
+func writeHaltTable(w io.Writer, rows [][]string) error {
+	return columns(w, append([][]string{{"FORM", "STOPS"}}, rows...))
+}
+
+// haltPlace is what a person calls a form: a file by its path.
+func haltPlace(s ambit.HaltSwitch) string {
+	if file, ok := s.(haltFile); ok {
+		return file.path
+	}
+	return "the form " + s.Form()
+}
+
+// writeMisread says why a form stops everything, if that is because of what
 // could not be read. It ignores errors: what is stopped is shown all the same.
-func writeMisread(w io.Writer, path string, misread *ambit.MisreadHalts) {
+func writeMisread(w io.Writer, s ambit.HaltSwitch, misread *ambit.MisreadHalts) {
 	if misread == nil {
 		return
 	}
-	_, _ = fmt.Fprintf(w, "%s stops everything, because not all of it can be read:\n", visible.Text(path))
+	_, _ = fmt.Fprintf(w, "%s stops everything, because not all of it can be read:\n", visible.Text(haltPlace(s)))
 	for _, fault := range misread.Faults {
 		_, _ = fmt.Fprintf(w, "  %s\n", visible.Text(strings.Replace(fault.Error(), "ambit: ", "", 1)))
 	}

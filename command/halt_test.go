@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/command"
+	"github.com/ambit-dev/ambit/store/memory"
 )
 
 // haltedBy returns a halt file with that text.
@@ -27,38 +29,83 @@ func haltedBy(t *testing.T, text string) (path string) {
 	return path
 }
 
+// released is a form of the switch that somebody resumes.
+type released struct {
+	form    string
+	program command.Program
+	flags   []string
+	left    func() string // what is still stopped
+}
+
+// releases returns a halt file and a store that stop agents and a tenant.
+func releases(t *testing.T) []released {
+	t.Helper()
+	path := haltedBy(t, "agents\ntenant acme\n")
+	halts := memory.New().Halts()
+	if err := halts.Halt(t.Context(), ambit.Halt{Kind: ambit.HaltAgents}, ambit.Halt{Kind: ambit.HaltTenant, Of: "acme"}); err != nil {
+		t.Fatal(err)
+	}
+	return []released{
+		{"file", command.Program{Name: "p"}, []string{"--halt-file", path}, func() string {
+			text, err := os.ReadFile(path)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Error(err)
+			}
+			return string(text)
+		}},
+		{"store", command.Program{Name: "p", Open: func(context.Context) (*ambit.App, command.Options, error) {
+			return newHello(), command.Options{Halts: halts, HaltFile: path}, nil
+		}}, []string{"--form", "store"}, func() (lines string) {
+			list, err := halts.Read(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			for _, h := range list {
+				lines += h.String() + "\n"
+			}
+			return lines
+		}},
+	}
+}
+
 // resume runs the command at a terminal on which somebody types.
-func resume(t *testing.T, path string, stdin io.Reader) result {
+func (r released) resume(t *testing.T, stdin io.Reader) result {
 	t.Helper()
 	screen := newTerminal("")
 	var stdout bytes.Buffer
-	code := command.Program{Name: "p"}.Run(t.Context(), []string{"resume", "--form", "file", "--halt-file", path}, stdin, &stdout, screen)
+	args := append([]string{"resume"}, r.flags...)
+	if r.form == "file" {
+		args = append(args, "--form", "file")
+	}
+	code := r.program.Run(t.Context(), args, stdin, &stdout, screen)
 	return result{code, stdout.String(), screen.String()}
 }
 
 // Calls go on once a person has seen what is stopped and said so.
 func TestT12_ResumeAsksAPerson(t *testing.T) {
 	t.Parallel()
-	const (
-		table    = "FORM  STOPS\nfile  agents\nfile  tenant acme\n"
-		question = "Release this? [y]es / [n]o: "
-	)
+	const question = "Release this? [y]es / [n]o: "
+	tables := map[string]string{
+		"file":  "FORM  STOPS\nfile  agents\nfile  tenant acme\n",
+		"store": "FORM   STOPS\nstore  agents\nstore  tenant acme\n",
+	}
 	for _, test := range []struct {
 		name, typed, said string
 		code              int
-		stays             bool
+		left              string
 	}{
-		{"yes", "y\n", "", 0, false},
-		{"no", "n\n", `{"code":"declined","message":"The person who was asked said no.","hint":"Calls stay stopped."}` + "\n", ambit.CodeDeclined.ExitCode(), true},
-		{"end of input", "", "\n" + `{"code":"declined","message":"The person who was asked said no.","hint":"Calls stay stopped."}` + "\n", ambit.CodeDeclined.ExitCode(), true},
+		{"yes", "y\n", "", 0, ""},
+		{"no", "n\n", `{"code":"declined","message":"The person who was asked said no.","hint":"Calls stay stopped."}` + "\n", ambit.CodeDeclined.ExitCode(), "agents\ntenant acme\n"},
+		{"end of input", "", "\n" + `{"code":"declined","message":"The person who was asked said no.","hint":"Calls stay stopped."}` + "\n", ambit.CodeDeclined.ExitCode(), "agents\ntenant acme\n"},
 	} {
-		path := haltedBy(t, "agents\ntenant acme\n")
-		got := resume(t, path, newTerminal(test.typed))
-		if diff := cmp.Diff(result{test.code, "", table + question + test.said}, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
-		if _, err := os.Stat(path); (err == nil) != test.stays {
-			t.Errorf("%s: want the file to stay %v, got %v", test.name, test.stays, err)
+		for _, r := range releases(t) {
+			got := r.resume(t, newTerminal(test.typed))
+			if diff := cmp.Diff(result{test.code, "", tables[r.form] + question + test.said}, got); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", r.form, test.name, diff)
+			}
+			if left := r.left(); left != test.left {
+				t.Errorf("%s, %s: want %q still stopped, got %q", r.form, test.name, test.left, left)
+			}
 		}
 	}
 }
@@ -77,21 +124,45 @@ func (h hesitant) Read(p []byte) (int, error) {
 // What a person says about a list holds for that list.
 func TestT12_ResumeReleasesWhatWasShown(t *testing.T) {
 	t.Parallel()
-	path := haltedBy(t, "agents\n")
-	var once sync.Once
-	got := resume(t, path, hesitant{newTerminal("y\n"), func() {
-		once.Do(func() {
-			if got := run(t.Context(), command.Program{Name: "p"}, "halt", "all", "--halt-file", path); got.Code != 0 {
-				t.Errorf("halt: %+v", got)
-			}
-		})
-	}})
-	if got.Code != ambit.CodeConflict.ExitCode() || !strings.Contains(got.Stderr, "More has been stopped in the meantime.") {
-		t.Errorf("want a conflict, got %+v", got)
+	for _, r := range releases(t) {
+		var once sync.Once
+		got := r.resume(t, hesitant{newTerminal("y\n"), func() {
+			once.Do(func() {
+				if got := run(t.Context(), r.program, append([]string{"halt", "all"}, r.flags...)...); got.Code != 0 {
+					t.Errorf("%s: halt: %+v", r.form, got)
+				}
+			})
+		}})
+		if got.Code != ambit.CodeConflict.ExitCode() || !strings.Contains(got.Stderr, "More has been stopped in the meantime.") {
+			t.Errorf("%s: want a conflict, got %+v", r.form, got)
+		}
+		if want, got := "agents\ntenant acme\nall\n", r.left(); want != got {
+			t.Errorf("%s: want %q still stopped, got %q", r.form, want, got)
+		}
 	}
-	text, err := os.ReadFile(path)
-	if want := "agents\nall\n"; string(text) != want || err != nil {
-		t.Errorf("halt file: want %q, got %q, %v", want, text, err)
+}
+
+// misnamed is a form of the switch with a name that is another's.
+type misnamed struct {
+	ambit.HaltSwitch
+	form string
+}
+
+func (m misnamed) Form() string { return m.form }
+
+// A store of halts whose form is another's name is refused, whoever works on it.
+func TestHaltsHaveAFormOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"", "file", "process", "signal", "self"} {
+		program := command.Program{Name: "p", Open: func(context.Context) (*ambit.App, command.Options, error) {
+			return newHello(), command.Options{Halts: misnamed{memory.New().Halts(), form}}, nil
+		}}
+		for _, args := range [][]string{{"call", "greet"}, {"halt", "all"}, {"halts"}} {
+			got := run(t.Context(), program, args...)
+			if got.Code != 1 || !strings.HasPrefix(got.Stderr, "p: command: the form of command.Options.Halts is \""+form+"\": give it a name of its own") {
+				t.Errorf("%v with the form %q: want it refused, got %+v", args, form, got)
+			}
+		}
 	}
 }
 

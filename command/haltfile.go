@@ -12,25 +12,33 @@ import (
 	"github.com/ambit-dev/ambit"
 )
 
-// readHaltFile returns what a halt file stops, and what of it means nothing and
-// therefore stops everything.
-func readHaltFile(ctx context.Context, path string) (list []ambit.Halt, misread *ambit.MisreadHalts, err error) {
-	list, err = ambit.HaltFile(path).Read(ctx)
-	if misread, ok := errors.AsType[*ambit.MisreadHalts](err); ok {
-		return list, misread, nil
-	}
-	return list, nil, err
+// fileForm is the form of the switch that ambit.HaltFile is.
+const fileForm = "file"
+
+// haltFile is a halt file, as an [ambit.HaltSwitch].
+type haltFile struct {
+	ambit.HaltSource
+	path string
 }
 
-// extendHaltFile adds to what a halt file stops and returns all that it stops
-// then. It takes nothing away, and it replaces the file as a whole, so that nobody
-// reads half of it.
-func extendHaltFile(ctx context.Context, path string, more []ambit.Halt) (list []ambit.Halt, err error) {
-	next, err := nextHaltFile(path)
-	if err != nil {
-		return nil, err
+func newHaltFile(path string) haltFile { return haltFile{ambit.HaltFile(path), path} }
+
+// Halt adds to what the file stops. It takes nothing away but comments, and it
+// replaces the file as a whole, so that nobody reads half of it.
+func (f haltFile) Halt(ctx context.Context, halts ...ambit.Halt) error {
+	if err := f.extend(ctx, halts); err != nil {
+		return fmt.Errorf("nothing was halted: %w", err)
 	}
-	if list, _, err = readHaltFile(ctx, path); err == nil {
+	return nil
+}
+
+func (f haltFile) extend(ctx context.Context, more []ambit.Halt) error {
+	next, err := nextHaltFile(f.path)
+	if err != nil {
+		return err
+	}
+	list, _, err := readSwitch(ctx, f)
+	if err == nil {
 		for _, h := range more {
 			if !slices.Contains(list, h) {
 				list = append(list, h)
@@ -39,25 +47,23 @@ func extendHaltFile(ctx context.Context, path string, more []ambit.Halt) (list [
 		err = writeHalts(next, list)
 	}
 	if err = errors.Join(err, next.Close()); err != nil {
-		return nil, errors.Join(err, os.Remove(next.Name()))
+		return errors.Join(err, os.Remove(next.Name()))
 	}
-	return list, os.Rename(next.Name(), path)
+	return os.Rename(next.Name(), f.path)
 }
 
-// removeHaltFile removes a halt file that stops what somebody was shown, and no
-// other.
-func removeHaltFile(ctx context.Context, path string, shown []ambit.Halt) error {
-	lock, err := nextHaltFile(path)
+// Resume removes the file if it stops nothing but what was seen.
+func (f haltFile) Resume(ctx context.Context, seen []ambit.Halt) error {
+	lock, err := nextHaltFile(f.path)
 	if err != nil {
 		return err
 	}
-	list, _, err := readHaltFile(ctx, path)
-	switch {
-	case err != nil:
-	case !slices.Equal(list, shown):
-		err = ambit.Errorf(ambit.CodeConflict, "More has been stopped in the meantime.").WithHint("Look at it, then try again.")
-	default:
-		err = os.Remove(path)
+	list, _, err := readSwitch(ctx, f)
+	if err == nil {
+		err = ambit.UnseenHalts(list, seen)
+	}
+	if err == nil && len(list) > 0 { // none: somebody else has removed it
+		err = os.Remove(f.path)
 	}
 	if closing := errors.Join(lock.Close(), os.Remove(lock.Name())); err == nil {
 		err = closing
@@ -105,7 +111,7 @@ func parseHalts(args []string) (list []ambit.Halt, err error) {
 			return nil, fmt.Errorf("%q cannot be halted: name all, changes, agents, principal KEY, tenant NAME or capability NAME", line)
 		}
 		if read, err := ambit.ParseHalt(strings.TrimSpace(line)); err != nil || read != h || strings.Contains(line, "\n") {
-			return nil, fmt.Errorf("%q cannot stand in a line of a halt file", line)
+			return nil, fmt.Errorf("%q cannot stand in a line of what is halted", line)
 		}
 		list = append(list, h)
 	}

@@ -37,12 +37,8 @@ func givenHaltFile(c *cobra.Command) (path, by string, err error) {
 	return path, "--" + haltFileFlag, nil
 }
 
-// obeyHaltFile makes an application obey the halt file of its command, if the
-// command is one that obeys.
+// obeyHaltFile makes an application obey the halt file of its command.
 func obeyHaltFile(c *cobra.Command, app *ambit.App, options Options) error {
-	if c.Flags().Lookup(haltFileFlag) == nil {
-		return nil
-	}
 	path, by, err := givenHaltFile(c)
 	if err != nil {
 		return err
@@ -62,26 +58,4 @@ func obeyHaltFile(c *cobra.Command, app *ambit.App, options Options) error {
 			path, by, err, haltFileFlag, haltFileVariable, haltFileOption)
 	}
 	return nil
-}
-
-// requireHaltFile returns the path of the halt file, or says what is missing. It
-// opens the application where that alone could know.
-func (p Program) requireHaltFile(c *cobra.Command) (string, error) {
-	path, _, err := givenHaltFile(c)
-	if path != "" || err != nil {
-		return path, err
-	}
-	err = p.open(c, func(_ *ambit.App, options Options) error {
-		path = options.HaltFile
-		return nil
-	})
-	switch {
-	case err != nil: // not in its own form: it says nothing about the halt file
-		return "", fmt.Errorf("the application does not open, which could know where its halt file is: %s\nname the file by --%s, or by %s",
-			err, haltFileFlag, haltFileVariable)
-	case path == "":
-		return "", misused(c, errors.New("there is no halt file: name one by --"+haltFileFlag+", by "+haltFileVariable+
-			" or, in the program, by "+haltFileOption))
-	}
-	return path, nil
 }

@@ -44,9 +44,16 @@ type Options struct {
 	// Nil: whoever can start the program on a terminal is taken at their word,
 	// since they have its files and its keys.
 	Prove func(ctx context.Context, person *ambit.Principal, ask func(prompt string) (line string, err error)) error
+	// Halts is where the application keeps what is halted, for all of its
+	// instances: the Halts of its store. The commands serve, mcp and call obey it,
+	// halt adds to it, halts shows it and resume releases it. An application that
+	// has it here needs it not in its HaltSources, and cannot have both. Its form
+	// is not "file". Nil: there is none.
+	Halts ambit.HaltSwitch
 	// HaltFile is the path of the halt file where neither --halt-file nor
 	// AMBIT_HALT_FILE names one: serve, mcp and call obey it, halt adds to it,
-	// halts shows it and resume removes it. An application that has it needs no
+	// halts shows it and resume removes it; where there are Halts as well, halt
+	// and resume take --form file for it. An application that has it needs no
 	// ambit.HaltFile in its HaltSources, and cannot have both. Empty: there is
 	// none.
 	HaltFile string

@@ -98,7 +98,7 @@ func hasFlag(parent *cobra.Command, name string) bool {
 func (p Program) run(do func(c *cobra.Command, args []string, app *ambit.App, options Options) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		return p.open(c, func(app *ambit.App, options Options) error {
-			if err := obeyHaltFile(c, app, options); err != nil {
+			if err := obeyHalts(c, app, options); err != nil {
 				return err
 			}
 			if err := app.Freeze(); err != nil {

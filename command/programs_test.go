@@ -112,6 +112,7 @@ func newStockProgram() command.Program {
 			}
 			options := command.Options{Principals: command.Named(map[string]*ambit.Principal{"clerk": clerk, "guest": guest})}
 			if *shelf == "stuck" {
+				options.HaltFile = "stuck-halt"
 				options.Close = func() error { return errors.New("the shelf does not close") }
 			}
 			return newStock(*shelf), options, nil

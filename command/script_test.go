@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 		"decided": func() { newDecidedProgram().Main() },
 		"filed":   func() { command.Main(newLoaded(), command.Options{HaltFile: "here"}) },
 		"source":  func() { command.Main(newLoaded(ambit.HaltFile("own")), command.Options{}) },
+		"kept":    func() { command.Main(newLoaded(), command.Options{Halts: table("table")}) },
+		"both":    func() { command.Main(newLoaded(), command.Options{Halts: table("table"), HaltFile: "here"}) },
+		"twice":   func() { command.Main(newLoaded(table("table")), command.Options{Halts: table("table")}) },
 	})
 }
 

@@ -27,7 +27,6 @@ func newApp(s *store.Store, o ambit.Options) *ambit.App {
 		"To change one, give the version that you have read."
 	o.ImpliedScopes = scopes()
 	o.DestructiveOverMCP = true
-	o.HaltSources = []ambit.HaltSource{s.Kept().Halts}
 	o.Middleware = []ambit.Middleware{s.Transaction()}
 	app := ambit.New(o)
 	app.Add(

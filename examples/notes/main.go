@@ -8,6 +8,7 @@
 //	go run ./examples/notes key list            lists the API keys
 //	go run ./examples/notes approvals list --as owner
 //	go run ./examples/notes audit tail --as owner
+//	go run ./examples/notes halt agents         stops what agents call
 //
 // The first run makes a SQLite file, some notes in it, and a key for each of three
 // callers: the editor, who may change notes, the owner, who may see the audit
@@ -139,7 +140,7 @@ func open(ctx context.Context, f flags, notices io.Writer) (_ *ambit.App, option
 		Keys:       kept.Keys,
 		Audit:      log,
 		Approvals:  approvals,
-		HaltFile:   f.beside("halt"),
+		Halts:      kept.Halts,
 		Close:      opened.close,
 	}
 	mountPage(&options.Serve, f, app, approvals, holders, notices)

@@ -25,7 +25,7 @@ type Kept struct {
 	Nonces  webbotauth.Nonces
 	Replays oauth.Replays
 	// Halts is a form of the halt switch.
-	Halts ambit.HaltSource
+	Halts ambit.HaltSwitch
 }
 
 // engine is a database, as far as one differs from another. Statements number
