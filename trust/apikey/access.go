@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 )
@@ -52,12 +53,31 @@ func readFile(path string, forbidden os.FileMode, use string) ([]byte, fs.FileIn
 	return data, info, nil
 }
 
+// targetOf returns the file that a path stands for: the one behind it where it is
+// a symbolic link, so that all who have the file by whatever link see one change.
+func targetOf(path string) (string, error) {
+	target, err := filepath.EvalSymlinks(path)
+	switch {
+	case err == nil:
+		return target, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", fileError(path, err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("apikey: %s: is a link to a file that is not there: make the file, or remove the link", path)
+	}
+	return path, nil
+}
+
 // replaceFile replaces a file of keys as a whole, so that nobody ever sees half
 // of it. What is to be written, renew says once nobody else may change the file,
 // and nil for nothing; it says, too, which file its text was made from, whose
-// rights and owner the new one gets. A file that was not there is its owner's
-// alone.
-func replaceFile(ctx context.Context, path string, renew func() (text []byte, from fs.FileInfo, err error)) (err error) {
+// rights and owner the new one gets. The path that it gets is that of the file
+// itself. A file that was not there is its owner's alone.
+func replaceFile(ctx context.Context, path string, renew func(path string) (text []byte, from fs.FileInfo, err error)) (err error) {
+	if path, err = targetOf(path); err != nil {
+		return err
+	}
 	next, err := lockFile(ctx, path)
 	if err != nil {
 		return err
@@ -67,7 +87,7 @@ func replaceFile(ctx context.Context, path string, renew func() (text []byte, fr
 			err = errors.Join(err, os.Remove(next.Name()))
 		}
 	}()
-	text, from, err := renew()
+	text, from, err := renew(path)
 	if err == nil && text != nil {
 		_, err = next.Write(append(text, '\n'))
 		err = errors.Join(err, next.Sync())

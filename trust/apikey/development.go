@@ -68,7 +68,7 @@ func makeKeys(path string, callers map[string]*ambit.Principal) (keys, made map[
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, nil, fmt.Errorf("apikey: %w", err)
 	}
-	err = replaceFile(context.Background(), path, func() ([]byte, fs.FileInfo, error) {
+	err = replaceFile(context.Background(), path, func(path string) ([]byte, fs.FileInfo, error) {
 		had, info, err := readKeys(path)
 		if err != nil || !lacking(had, callers) { // another process was quicker
 			keys = had

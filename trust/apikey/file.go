@@ -53,7 +53,11 @@ type keyFile struct {
 // A change, also one made by hand, is seen at the next look-up. From then on,
 // whatever would be an error here makes look-ups fail, and so does a file that is
 // gone. Changes through the methods replace the file as a whole, under a lock:
-// the file beside it whose name ends in ".new".
+// the file beside it whose name ends in ".new". A symbolic link stands for the
+// file behind it, which is what is locked and replaced; a link to nothing is an
+// error. A file that has several names otherwise, as one that is mounted alone
+// into a container, is replaced under one of them and stays as it was under the
+// others: share its folder instead.
 func OpenFile(path string) (*File, error) {
 	f := &File{path: path}
 	if _, err := f.current(); err != nil {
@@ -70,11 +74,12 @@ func (f *File) current() ([]Record, error) {
 	info, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.info == nil:
-		return nil, nil
+		_, err := targetOf(f.path)
+		return nil, err
 	case err != nil:
 		return nil, fileError(f.path, err)
-	case f.info != nil && os.SameFile(info, f.info) && info.ModTime().Equal(f.info.ModTime()) && info.Size() == f.info.Size() &&
-		f.read.Sub(info.ModTime()) > settled:
+	case f.info != nil && os.SameFile(info, f.info) && lastChange(info).Equal(lastChange(f.info)) && info.Size() == f.info.Size() &&
+		f.read.Sub(lastChange(info)) > settled:
 		return f.keys.Keys, nil
 	}
 	now := time.Now()
@@ -217,15 +222,15 @@ func (f *File) Revoke(ctx context.Context, name string, at time.Time) error {
 
 // change replaces the records by what do makes of them, which are its own.
 func (f *File) change(ctx context.Context, do func([]Record) ([]Record, error)) error {
-	return replaceFile(ctx, f.path, func() ([]byte, fs.FileInfo, error) {
+	return replaceFile(ctx, f.path, func(path string) ([]byte, fs.FileInfo, error) {
 		var keys keyFile
-		data, info, err := readFile(f.path, 0o022, "write to it")
+		data, info, err := readFile(path, 0o022, "write to it")
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return nil, nil, err
 		default:
-			if keys, err = parse(f.path, data); err != nil {
+			if keys, err = parse(path, data); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -194,6 +195,97 @@ func TestT03_FileIsReadAgain(t *testing.T) {
 		if diff := cmp.Diff(step.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
+	}
+}
+
+// A file that somebody has written in place and given its old time back, as some
+// programs that copy do, is read again.
+func TestT03_FileWithItsOldTimeIsReadAgain(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not tell when a file was changed")
+	}
+	text := func(year string) string {
+		return `{"keys":[{"name":"a","hash":"` + apikey.Hash("a") + `","expires":"` + year + `-01-01T00:00:00Z"}]}`
+	}
+	path := write(t, text("2999"), 0o600)
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	file := openFile(t, path)
+	if err := os.WriteFile(path, []byte(text("2020")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if r, _, err := file.ByName(t.Context(), "a"); err != nil || r.Expires.Year() != 2020 {
+		t.Errorf("want that it expires in 2020, got %v, %v", r.Expires, err)
+	}
+}
+
+// Who changes keys by a link changes the file behind it, so that a program that
+// has the file by its own name sees that too.
+func TestT03_KeyRevokedThroughALink(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	target, link := filepath.Join(folder, "volume", "keys.json"), filepath.Join(folder, "keys.json")
+	if err := os.Mkdir(filepath.Dir(target), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join("volume", "keys.json"), link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	if _, err := apikey.OpenFile(link); err == nil || !strings.Contains(err.Error(), "link") {
+		t.Errorf("a link to nothing: want an error that says so, got %v", err)
+	}
+	server := openFile(t, target)
+	for _, name := range []string{"ci", "web"} {
+		if err := server.Add(t.Context(), apikey.Record{Name: name, Hash: apikey.Hash(name)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	operator := openFile(t, link)
+	if err := operator.Revoke(t.Context(), "ci", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Revoke(t.Context(), "web", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []*apikey.File{server, operator} {
+		for _, name := range []string{"ci", "web"} {
+			if r, _, err := file.ByName(t.Context(), name); err != nil || r.Revoked.IsZero() {
+				t.Errorf("%s: want it revoked, got %+v, %v", name, r, err)
+			}
+		}
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link: want it as it was, got %v, %v", info.Mode(), err)
+	}
+}
+
+// Two names of one file have one lock, so that no change is lost.
+func TestLinksHaveOneLock(t *testing.T) {
+	t.Parallel()
+	path := write(t, `{"keys":[]}`, 0o600)
+	link := filepath.Join(t.TempDir(), "link.json")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	files := []*apikey.File{openFile(t, path), openFile(t, link)}
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			name := fmt.Sprint("key-", i)
+			if err := files[i%2].Add(context.Background(), apikey.Record{Name: name, Hash: apikey.Hash(name)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if list, err := files[0].List(t.Context(), "", 100); err != nil || len(list) != 20 {
+		t.Errorf("want 20 keys, got %d, %v", len(list), err)
 	}
 }
 

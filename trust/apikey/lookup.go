@@ -31,7 +31,8 @@ const (
 
 // lookups asks a store about keys and remembers what it said.
 type lookups struct {
-	store Store
+	store     Store
+	strangers *line
 
 	mu      sync.Mutex
 	known   bucket.Table[hash, answer]
@@ -57,22 +58,40 @@ type question struct {
 // about a key holds for 30 seconds: a key that is revoked, or that a file or a row
 // does not have any more, opens nothing later than that. Where the store does not
 // answer, keys that it knew go on for up to 60 seconds since it was asked, and every
-// other one is CodeUnavailable. It panics where the store is nil.
+// other one is CodeUnavailable. Keys that it did not know within the last minute are
+// asked about four at a time, and some thousand more may wait for that; beyond, they
+// are CodeUnavailable too. It panics where the store is nil.
 func FromStore(store Store) *Authenticator {
 	if store == nil {
 		panic("apikey: FromStore needs a store")
 	}
 	old := func(a *answer, now time.Time) bool { return now.Sub(a.asked) >= keptFor }
 	return &Authenticator{stored: &lookups{
-		store:   store,
-		known:   bucket.NewTable[hash](old, maxKnown),
-		unknown: bucket.NewTable[hash](old, maxUnknown),
-		asking:  map[hash]*question{},
+		store:     store,
+		strangers: newLine(),
+		known:     bucket.NewTable[hash](old, maxKnown),
+		unknown:   bucket.NewTable[hash](old, maxUnknown),
+		asking:    map[hash]*question{},
 	}}
 }
 
 // find returns what a key opens, nil for a key that there is not.
 func (l *lookups) find(ctx context.Context, sum hash) (*entry, error) {
+	e, err := l.try(ctx, sum, false)
+	if err != errStranger {
+		return e, err
+	}
+	if err := l.strangers.enter(ctx); err != nil {
+		return nil, unavailable(err)
+	}
+	defer l.strangers.leave()
+	return l.try(ctx, sum, true)
+}
+
+// try returns what is remembered of a key, waits for who asks about it, or asks.
+// Of a key that was never known it is errStranger instead, until there is a place
+// for the question.
+func (l *lookups) try(ctx context.Context, sum hash, placed bool) (*entry, error) {
 	l.mu.Lock()
 	now := time.Now()
 	if last := l.last(sum); last != nil && last.holds(now) {
@@ -82,6 +101,10 @@ func (l *lookups) find(ctx context.Context, sum hash) (*entry, error) {
 	}
 	q, asked := l.asking[sum]
 	if !asked {
+		if !placed && l.known.Find(sum) == nil {
+			l.mu.Unlock()
+			return nil, errStranger
+		}
 		q = &question{done: make(chan struct{}), err: unavailable(errors.New("the store panicked"))}
 		l.asking[sum] = q
 	}
@@ -100,6 +123,9 @@ func (l *lookups) find(ctx context.Context, sum hash) (*entry, error) {
 	}()
 	return q.entry, q.err
 }
+
+// errStranger says that a look-up has to wait in line.
+var errStranger = errors.New("the key is not one that was known")
 
 func (l *lookups) last(sum hash) *answer {
 	if last := l.known.Find(sum); last != nil {

@@ -284,6 +284,61 @@ func TestT25_StrangersDoNotBurdenTheStore(t *testing.T) {
 	}
 }
 
+// However many guess at the same time, the store is asked about a few of their
+// keys, and who is known is asked about at once. Who has gone is not asked about
+// any more, and who finds the line full is told so.
+func TestT25_StrangersWaitInLine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		key := apikey.Generate()
+		store := newFakeStore(stored("alice", key))
+		a := apikey.FromStore(store)
+		if got := outcome(a, bearer(key)); got != "alice" {
+			t.Fatalf("want alice, got %s", got)
+		}
+		time.Sleep(ambit.Freshness) // she has to be asked about again
+		store.hold = make(chan struct{})
+		guessing, leave := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		told := map[string]int{}
+		for range 2000 {
+			all.Go(func() {
+				got := outcome(a, bearer(apikey.Generate()).WithContext(guessing))
+				mu.Lock()
+				defer mu.Unlock()
+				told[got]++
+			})
+		}
+		synctest.Wait()
+		if got := store.count() - 1; got != 4 {
+			t.Errorf("look-ups at the same time: want 4, got %d", got)
+		}
+		if diff := cmp.Diff(map[string]int{"unavailable": 2000 - 4 - 1024}, told); diff != "" {
+			t.Errorf("told at once (-want +got):\n%s", diff)
+		}
+		all.Go(func() {
+			if got := outcome(a, bearer(key)); got != "alice" {
+				t.Errorf("who is known: want alice, got %s", got)
+			}
+		})
+		synctest.Wait()
+		if got := store.count() - 1; got != 5 {
+			t.Errorf("look-ups with that of alice: want 5, got %d", got)
+		}
+		leave()
+		synctest.Wait()
+		close(store.hold)
+		all.Wait()
+		if got := store.count() - 1; got != 5 {
+			t.Errorf("look-ups after all have gone: want 5, got %d", got)
+		}
+		if got := outcome(a, bearer(apikey.Generate())); got != "not known" {
+			t.Errorf("afterwards: want not known, got %s", got)
+		}
+	})
+}
+
 // Many who come at once with one key ask once, and that the first goes away ends
 // the question for none.
 func TestStoreIsAskedOnceForMany(t *testing.T) {

@@ -71,8 +71,8 @@ func TestStore(t *testing.T) {
 
 	next := record("b.2")
 	next.Replaces = "b"
-	must(file.Replace(ctx, next, stamp(24)))
 	b.Expires = stamp(24)
+	must(file.Replace(ctx, next, b.Expires))
 	want("replaced", b)
 	want("what replaces it", next)
 
