@@ -4,8 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/bucket"
+	"github.com/ambit-dev/ambit/internal/visible"
 )
 
 // AgentVerifier verifies the signature of the agent that carries a request,
@@ -39,10 +45,16 @@ type SignedRequest struct {
 	// signature reaches now: the zero identity where it does not hold. It is
 	// called at most once, with the whole body. Nil: Agent stands.
 	Settle func(ctx context.Context, body []byte) ambit.AgentIdentity
-	// Outcome says in a word what was found, as in "unknown-key". It is told in
-	// development mode and to nobody else, since it would help a forger.
+	// Outcome says in a word what was found, as in "unknown-key". It is for the
+	// log, and for callers in development mode alone, since it would help a forger.
 	Outcome string
+	// Named is what a signature that does not hold says of its agent and key,
+	// which nobody has verified, for the log. May be empty.
+	Named ambit.AgentIdentity
 }
+
+// holds reports whether the signature is one of an agent that is known.
+func (s *SignedRequest) holds() bool { return s == nil || s.Agent.Verified() }
 
 // verify asks the verifier and contains its panic.
 func (g *Guard) verify(r *http.Request) (signed *SignedRequest) {
@@ -55,7 +67,10 @@ func (g *Guard) verify(r *http.Request) (signed *SignedRequest) {
 			g.app.Logger().ErrorContext(r.Context(), "the verifier of agents panicked", slog.Any("panic", v))
 		}
 	}()
-	return g.agents.Verify(r)
+	if signed = g.agents.Verify(r); !signed.holds() {
+		g.refusedSignature(r, signed)
+	}
+	return signed
 }
 
 // Agent returns the agent that carries a request as far as that is known before
@@ -81,5 +96,74 @@ func (g *Guard) Settle(r *http.Request, i *Identity, body []byte) (agent ambit.A
 			g.app.Logger().ErrorContext(r.Context(), "the verifier of agents panicked", slog.Any("panic", v))
 		}
 	}()
-	return i.Signed.Settle(r.Context(), body)
+	agent = i.Signed.Settle(r.Context(), body)
+	if !agent.Verified() {
+		g.refusedSignature(r, i.Signed)
+	}
+	return agent
+}
+
+// Explain returns a refusal with what its sender has to know of the signature
+// that came with the request: that it does not do, where an agent is required.
+// That is the same for one which does not hold and for one that binds too little,
+// and names no reason but in development mode. All other errors are returned as
+// they are. A surface sends what it returns.
+func (i *Identity) Explain(e *ambit.Error, development bool) *ambit.Error {
+	if e.Code != ambit.CodeAgentRequired || i == nil || i.Signed == nil {
+		return e
+	}
+	c := *e
+	c.Message += " The signature that came with the request does not do."
+	if development {
+		c.Message += " It was found to be " + i.Signed.Outcome + "."
+	}
+	return &c
+}
+
+// refusedSignatures is how often the log says that signatures of one address do
+// not hold, for one and the same reason.
+type refusedSignatures struct {
+	limit bucket.Limit
+
+	mu   sync.Mutex
+	told bucket.Table[toldSignature, bucket.Bucket]
+}
+
+type toldSignature struct {
+	from    netip.Prefix
+	outcome string
+}
+
+func newRefusedSignatures() *refusedSignatures {
+	limit, _ := bucket.New(1, time.Minute, 1)
+	return &refusedSignatures{limit: limit, told: bucket.NewTable[toldSignature]((*bucket.Bucket).Full, maxAddresses)}
+}
+
+// refusedSignature tells the operator why a signature does not hold, which its
+// sender is not told: once a minute for each address and reason, since anybody
+// can send as many as they like.
+func (g *Guard) refusedSignature(r *http.Request, s *SignedRequest) {
+	t, now := g.signatures, time.Now()
+	t.mu.Lock()
+	b := t.told.At(toldSignature{g.addresses.of(r, false).address, s.Outcome}, now)
+	told := b.Wait(t.limit, now) > 0
+	if !told {
+		b.Take(t.limit, now)
+	}
+	t.mu.Unlock()
+	if told {
+		return
+	}
+	g.app.Logger().InfoContext(r.Context(), "the signature of an agent does not hold", slog.String("because", s.Outcome),
+		slog.String("agent", logged(s.Named.URL)), slog.String("key", logged(s.Named.Key)), g.from(r))
+}
+
+// maxLogged is how much of a name goes into the log that a stranger has made.
+const maxLogged = 200
+
+func logged(name string) string {
+	if len(name) > maxLogged {
+		name = strings.ToValidUTF8(name[:maxLogged], "") + "..."
+	}
+	return visible.Text(name)
 }

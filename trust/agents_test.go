@@ -2,9 +2,12 @@ package trust_test
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,6 +65,105 @@ func TestAgentOfRequest(t *testing.T) {
 				t.Error("the identity that an authenticator gives out many times was changed")
 			}
 		})
+	}
+}
+
+// The operator is told why a signature does not hold, and not how often.
+func TestWhyASignatureDoesNotHoldIsLogged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		plain := func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}
+		app := newApp(ambit.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: plain}))})
+		verifier := &agents{}
+		guard, err := trust.NewGuard(app, trust.Options{Agents: verifier})
+		if err != nil {
+			t.Fatal(err)
+		}
+		send := func(from string, signed *trust.SignedRequest) string {
+			log.Reset()
+			*verifier = agents{signed: signed}
+			r := request()
+			r.RemoteAddr = from
+			i, refused := guard.Admit(r)
+			if refused != nil {
+				t.Fatal(refused)
+			}
+			guard.Settle(r, i, nil)
+			return log.String()
+		}
+		bot := ambit.AgentIdentity{URL: "https://bot.example/", Key: "k", Level: ambit.AgentOnce}
+		unknown := func() *trust.SignedRequest {
+			return &trust.SignedRequest{Outcome: "unverified/agent-not-allowed", Named: ambit.AgentIdentity{URL: "https://x.example/\u202e" + strings.Repeat("x", 300), Key: "k2"}}
+		}
+		replayed := func() *trust.SignedRequest {
+			s := &trust.SignedRequest{Agent: bot, Outcome: "verified"}
+			s.Settle = func(context.Context, []byte) ambit.AgentIdentity {
+				s.Outcome, s.Named = "invalid/replayed", bot
+				return ambit.AgentIdentity{}
+			}
+			return s
+		}
+		const near, far = "127.0.0.1:1", "127.0.0.2:1"
+		line := func(because, agent, key, address string) string {
+			return "level=INFO msg=\"the signature of an agent does not hold\" because=" + because + " agent=" + agent + " key=" + key + " address=" + address + "\n"
+		}
+		ofUnknown := line("unverified/agent-not-allowed", `https://x.example/\u202e`+strings.Repeat("x", 179)+`...`, "k2", "127.0.0.1")
+		for i, step := range []struct {
+			from   string
+			signed *trust.SignedRequest
+			after  time.Duration
+			want   string
+		}{
+			{near, nil, 0, ""},
+			{near, &trust.SignedRequest{Agent: bot, Outcome: "verified"}, 0, ""},
+			{near, unknown(), 0, ofUnknown},
+			{near, unknown(), 0, ""},
+			{near, replayed(), 0, line("invalid/replayed", "https://bot.example/", "k", "127.0.0.1")},
+			{far, replayed(), 0, line("invalid/replayed", "https://bot.example/", "k", "127.0.0.2")},
+			{near, unknown(), 59 * time.Second, ""},
+			{near, unknown(), time.Second, ofUnknown},
+		} {
+			time.Sleep(step.after)
+			if diff := cmp.Diff(step.want, send(step.from, step.signed)); diff != "" {
+				t.Errorf("step %d (-want +got):\n%s", i+1, diff)
+			}
+		}
+	})
+}
+
+// A caller hears that its signature does not do, and not why; whether it holds and
+// binds too little makes no difference.
+func TestRefusalSaysThatASignatureDoesNotDo(t *testing.T) {
+	t.Parallel()
+	bare := &ambit.Error{Code: ambit.CodeAgentRequired, Message: "Sign."}
+	const does = "Sign. The signature that came with the request does not do."
+	for _, tt := range []struct {
+		name        string
+		identity    *trust.Identity
+		refused     *ambit.Error
+		development bool
+		want        string
+	}{
+		{"nobody", nil, bare, false, "Sign."},
+		{"not signed", &trust.Identity{}, bare, false, "Sign."},
+		{"does not hold", &trust.Identity{Signed: &trust.SignedRequest{Outcome: "invalid/replayed"}}, bare, false, does},
+		{"binds too little", &trust.Identity{Signed: &trust.SignedRequest{Agent: ambit.AgentIdentity{URL: "https://bot.example/"}, Outcome: "verified"}}, bare, false, does},
+		{"in development", &trust.Identity{Signed: &trust.SignedRequest{Outcome: "invalid/replayed"}}, bare, true, does + " It was found to be invalid/replayed."},
+		{"another refusal", &trust.Identity{Signed: &trust.SignedRequest{Outcome: "invalid/replayed"}}, &ambit.Error{Code: ambit.CodeForbidden, Message: "No."}, true, "No."},
+	} {
+		got := tt.identity.Explain(tt.refused, tt.development)
+		if got.Message != tt.want || got.Code != tt.refused.Code {
+			t.Errorf("%s: want %q, got %q", tt.name, tt.want, got.Message)
+		}
+	}
+	if bare.Message != "Sign." {
+		t.Error("the error that was given has been changed")
 	}
 }
 

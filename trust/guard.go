@@ -14,8 +14,8 @@ import (
 )
 
 // Guard decides about requests before anything of the application sees them.
-// It is safe for concurrent use; nothing of it changes but the count of refusals
-// by address. Make one with [NewGuard].
+// It is safe for concurrent use; nothing of it changes but what it counts by
+// address. Make one with [NewGuard].
 type Guard struct {
 	app            *ambit.App
 	hosts          hosts
@@ -28,6 +28,7 @@ type Guard struct {
 	hint           string // which credentials would do
 	anonymous      *Identity
 	addresses      *addresses
+	signatures     *refusedSignatures
 }
 
 // NewGuard checks the options and returns their guard. A setting that cannot
@@ -76,7 +77,7 @@ func NewGuard(app *ambit.App, o Options) (*Guard, error) {
 		hint:      hintOf(o.Authenticators),
 		open:      len(o.Authenticators) > 0 || o.AllowUnauthenticated,
 		anonymous: &Identity{Principal: &ambit.Principal{Kind: ambit.KindAnonymous}},
-		addresses: addresses,
+		addresses: addresses, signatures: newRefusedSignatures(),
 	}, nil
 }
 

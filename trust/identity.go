@@ -14,8 +14,9 @@ type Identity struct {
 	// ambient identity stands behind is refused, because nobody has verified
 	// that header.
 	Ambient bool
-	// Signed is what is known of the agent that carries the request. The guard
-	// sets it, in a copy of what an authenticator returned. Nil: no agent.
+	// Signed is what was found out about the signature of the agent that carries
+	// the request. The guard sets it, in a copy of what an authenticator returned.
+	// Nil: there is none.
 	Signed *SignedRequest
 }
 

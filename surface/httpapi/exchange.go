@@ -98,6 +98,7 @@ func (x *exchange) send(status int, body []byte) bool {
 // fail answers with an error.
 func (x *exchange) fail(e *ambit.Error) {
 	header := x.w.Header()
+	e = x.identity.Explain(e, x.app.Development())
 	status := x.guard.Challenge(header, x.r, x.identity, e)
 	if e.Replayed() {
 		x.replayed()

@@ -100,6 +100,7 @@ func (x *exchange) batchable(ctx context.Context, run *ambit.Run, name string) *
 // failed answers a call that the pipeline did not make or the handler did not
 // finish.
 func (x *exchange) failed(ctx context.Context, run *ambit.Run, m *message, name string, e *ambit.Error) *rpcError {
+	e = x.identity.Explain(e, x.app.Development())
 	switch e.Code {
 	case ambit.CodeUnauthenticated, ambit.CodeAgentRequired, ambit.CodeInsufficientScope:
 		if x.http && !x.batched {

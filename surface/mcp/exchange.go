@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/strictjson"
+	"github.com/ambit-dev/ambit/trust"
 )
 
 // exchange is one message on its way to its response. It knows the transport
@@ -17,6 +18,7 @@ type exchange struct {
 	*buffers
 	ctx       context.Context
 	principal *ambit.Principal
+	identity  *trust.Identity // what the request said of its sender; nil but over HTTP
 	agent     ambit.AgentIdentity
 	request   string      // the request's id, for records
 	revision  revision    // what the message speaks

@@ -127,7 +127,7 @@ func (p *post) post(takesStream bool) {
 	}
 	x := &p.exchange
 	*x = exchange{
-		Server: p.Server, buffers: b, ctx: p.guard.Context(p.r, p.identity), principal: p.identity.Principal,
+		Server: p.Server, buffers: b, ctx: p.guard.Context(p.r, p.identity), principal: p.identity.Principal, identity: p.identity,
 		agent: p.guard.Settle(p.r, p.identity, b.in), request: p.id, header: p.r.Header, http: true,
 	}
 	p.stream.post = p
@@ -189,6 +189,7 @@ func (p *post) answerBatch(x *exchange) bool {
 // refuse answers with an error of the application's table, in the form of a
 // JSON-RPC error.
 func (p *post) refuse(e *ambit.Error) {
+	e = p.identity.Explain(e, p.app.Development())
 	status := p.guard.Challenge(p.w.Header(), p.r, p.identity, e)
 	if e.RetryAfter > 0 { // whole seconds
 		p.w.Header()["Retry-After"] = []string{strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10)}

@@ -49,7 +49,6 @@ func (v *Verifier) judge(r *http.Request, m *messagesig.Message, s *messagesig.S
 	}
 	keyid, _ := s.Text("keyid")
 	if why = v.verifyWith(r.Context(), agent, keyid, m, s); why.outcome != "" {
-		v.refused(r.Context(), named, why)
 		return nil, why
 	}
 	j := &judged{identity: ambit.AgentIdentity{URL: named, Key: keyid, Level: ambit.AgentIdentified}}
@@ -127,8 +126,7 @@ func (v *Verifier) request(held []*judged) *trust.SignedRequest {
 	signed.Settle = func(ctx context.Context, body []byte) ambit.AgentIdentity {
 		identity, why := v.settle(ctx, held, body)
 		if why.outcome != "" {
-			v.refused(ctx, held[0].identity.URL, why)
-			signed.Outcome = why.String()
+			signed.Outcome, signed.Named = why.String(), held[0].identity
 		}
 		signed.Agent = identity
 		return identity

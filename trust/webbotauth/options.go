@@ -59,8 +59,7 @@ type Options struct {
 	// Nil: those of the system.
 	Roots *x509.CertPool
 	// Logger gets what the operator should know: directories that cannot be
-	// fetched, and signatures of known agents that do not hold. Nil:
-	// slog.Default.
+	// fetched, and a record of nonces that does not answer. Nil: slog.Default.
 	Logger *slog.Logger
 }
 

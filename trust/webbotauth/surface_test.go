@@ -75,6 +75,11 @@ func TestSurfacesAskForSignatures(t *testing.T) {
 				!strings.HasPrefix(accept, `sig1=("@method" "@target-uri" "content-digest"`) || !strings.Contains(accept, `;nonce="`) {
 				t.Fatalf("unsigned: %d %s\nAccept-Signature: %s", response.StatusCode, body, accept)
 			}
+			const noted = "The signature that came with the request does not do."
+			if strings.Contains(body, noted) {
+				t.Errorf("unsigned: want nothing said of a signature, got %s", body)
+			}
+			wrong := map[string]bool{} // the answers to signatures that do not do
 			for level, want := range map[ambit.AgentLevel]int{ambit.AgentIdentified: 403, ambit.AgentRequest: 403, ambit.AgentOnce: 200} {
 				r := request()
 				if err := signer(t, key, level).Sign(r); err != nil {
@@ -82,11 +87,21 @@ func TestSurfacesAskForSignatures(t *testing.T) {
 				}
 				again := r.Clone(r.Context())
 				again.Body, _ = r.GetBody()
-				if response, body := do(t, r); response.StatusCode != want || want == 200 && !strings.Contains(body, agentID) {
+				response, body := do(t, r)
+				if response.StatusCode != want || want == 200 && !strings.Contains(body, agentID) {
 					t.Errorf("%s: %d %s", level, response.StatusCode, body)
 				}
-				if response, body := do(t, again); response.StatusCode != 403 {
+				if want == 403 {
+					wrong[body] = true
+				}
+				response, body = do(t, again)
+				if wrong[body] = true; response.StatusCode != 403 {
 					t.Errorf("%s again: %d %s", level, response.StatusCode, body)
+				}
+			}
+			for body := range wrong {
+				if len(wrong) != 1 || !strings.Contains(body, noted) {
+					t.Errorf("want one answer to all signatures that do not do, with %q, got %q", noted, body)
 				}
 			}
 		})

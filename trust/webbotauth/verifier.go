@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -158,6 +157,7 @@ func (v *Verifier) Verify(r *http.Request) *trust.SignedRequest {
 	message := v.message(r)
 	var held []*judged
 	var first finding
+	var named ambit.AgentIdentity
 	for _, s := range signatures {
 		if tag, ok := s.Text("tag"); !ok || tag != Tag {
 			continue
@@ -167,7 +167,7 @@ func (v *Verifier) Verify(r *http.Request) *trust.SignedRequest {
 		case j != nil:
 			held = append(held, j)
 		case first.outcome == "":
-			first = why
+			first, named = why, naming(s, message)
 		}
 	}
 	slices.SortStableFunc(held, func(a, b *judged) int { return cmp.Compare(b.identity.Level, a.identity.Level) })
@@ -177,7 +177,14 @@ func (v *Verifier) Verify(r *http.Request) *trust.SignedRequest {
 	case first.outcome == "":
 		return nil
 	}
-	return &trust.SignedRequest{Outcome: first.String()}
+	return &trust.SignedRequest{Outcome: first.String(), Named: named}
+}
+
+// naming returns whom a signature says that it is of, as far as it does.
+func naming(s *messagesig.Signature, m *messagesig.Message) (a ambit.AgentIdentity) {
+	a.URL, _ = agentOf(s, m)
+	a.Key, _ = s.Text("keyid")
+	return a
 }
 
 // message returns what a signature can cover of a request that came to this
@@ -234,9 +241,4 @@ func (v *Verifier) key(ctx context.Context, agent *known, thumbprint string) (Ke
 		return Key{}, invalid("key-expired")
 	}
 	return key, finding{}
-}
-
-// refused logs why a known agent was not believed.
-func (v *Verifier) refused(ctx context.Context, agent string, why finding) {
-	v.options.Logger.InfoContext(ctx, "agent's signature refused", slog.String("agent", agent), slog.String("because", why.String()))
 }
