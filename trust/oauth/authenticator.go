@@ -61,15 +61,14 @@ func New(o Options) (*Authenticator, error) {
 	a := &Authenticator{
 		options: o, resources: newResources(&o), broader: newBroader(o.ImpliedScopes),
 		aliases: make(map[string]bool, len(o.Aliases)), issuers: make(map[string]*issuer, len(o.Issuers)),
-		replays: o.Replays, client: outbound.New(out), logger: o.Logger,
+		replays: o.Replays, asked: newQuestions(), client: outbound.New(out), logger: o.Logger,
 	}
-	a.asked.under, a.asked.room = make(map[hash]*question), make(chan struct{}, maxAsked)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	if a.logger == nil {
 		a.logger = slog.Default()
 	}
 	if a.replays == nil {
-		a.replays = &memory{}
+		a.replays = newMemory()
 	}
 	key := slices.Clone(o.NonceKey)
 	if len(key) == 0 {

@@ -19,24 +19,65 @@ const discovered = time.Hour
 // endpoints are what of an issuer's metadata (RFC 8414, section 2) is used here.
 type endpoints struct{ issuer, keys, introspection, token string }
 
-// discovery finds an issuer's endpoints when they are first needed.
+// discovery finds an issuer's endpoints when they are first needed: once for all
+// who wait.
 type discovery struct {
 	auth   *Authenticator
 	issuer string
 
-	mu    sync.Mutex // held while the metadata is fetched
-	found endpoints
-	at    time.Time // zero: to be fetched
+	mu     sync.Mutex
+	found  endpoints
+	at     time.Time     // when they were found; zero: to be fetched
+	flight chan struct{} // closed when the fetch under way has ended; nil: none
+	ended  time.Time     // when the last fetch ended
+	err    error         // how it ended
 }
 
-// find returns the endpoints. One that was found before is kept where the metadata
-// cannot be fetched anew.
+// find returns the endpoints. Those that were found before are kept where the
+// metadata cannot be fetched anew.
 func (d *discovery) find(ctx context.Context) (endpoints, error) {
+	if err := wait(ctx, d.fetch(time.Now())); err != nil {
+		return endpoints{}, err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.at.IsZero() && time.Since(d.at) < discovered {
+	switch {
+	case d.found.issuer != "":
 		return d.found, nil
+	case d.err != nil:
+		return endpoints{}, d.err
 	}
+	return endpoints{}, errClosed
+}
+
+// fetch begins a fetch where it is time for one. It returns what closes at the end
+// of the one under way.
+func (d *discovery) fetch(now time.Time) <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fresh := !d.at.IsZero() && now.Sub(d.at) < discovered
+	if fresh || d.flight != nil || d.err != nil && now.Sub(d.ended) < retryAfter {
+		return d.flight
+	}
+	flight := make(chan struct{})
+	if !d.auth.start(func(ctx context.Context) {
+		found, err := d.load(ctx)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.ended, d.err, d.flight = time.Now(), err, nil
+		if err == nil {
+			d.found, d.at = found, d.ended
+		}
+		close(flight)
+	}) {
+		return nil
+	}
+	d.flight = flight
+	return flight
+}
+
+// load fetches the metadata from where the issuer has it.
+func (d *discovery) load(ctx context.Context) (endpoints, error) {
 	var faults []error
 	for _, address := range metadataURLs(d.issuer) {
 		body, err := d.auth.get(ctx, address)
@@ -48,11 +89,7 @@ func (d *discovery) find(ctx context.Context) (endpoints, error) {
 		if err != nil {
 			return endpoints{}, fmt.Errorf("%s: %w", address, err)
 		}
-		d.found, d.at = found, time.Now()
 		return found, nil
-	}
-	if d.found.issuer != "" {
-		return d.found, nil
 	}
 	return endpoints{}, errors.Join(faults...)
 }

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,12 +29,15 @@ type proof struct {
 
 // prove checks the proof of a request for a token that is bound to a key, and that
 // it was not used before.
-func (a *Authenticator) prove(r *http.Request, at *resource, token, key string) error {
-	p, err := a.readProof(r, at, token, key)
+func (a *Authenticator) prove(r *http.Request, at *resource, token string, v *verified) error {
+	p, err := a.readProof(r, at, token, v.key)
 	if err != nil {
 		return err
 	}
-	switch fresh, err := a.replays.Record(r.Context(), digest(key+"."+p.id), p.issued.Add(proofFor+leeway)); {
+	ctx, cancel := context.WithTimeout(r.Context(), recordWithin)
+	defer cancel()
+	key := digest(v.identity.Principal.Key()) + "." + digest(v.key+"."+p.id)
+	switch fresh, err := a.replays.Record(ctx, key, p.issued.Add(proofFor+leeway)); {
 	case err != nil:
 		return unavailable("the record of DPoP proofs: " + err.Error())
 	case !fresh:
@@ -105,6 +109,18 @@ func proofKey(h header, want string) (any, error) {
 	return key.Key(), nil
 }
 
+// ownKey returns the thumbprint of the key that a proof itself names, "" for none.
+func ownKey(r *http.Request) string {
+	if header := r.Header["Dpop"]; len(header) == 1 && len(header[0]) <= maxProof {
+		if s, err := parse(header[0]); err == nil {
+			if members, err := object(s.header.jwk); err == nil {
+				return thumbprint(members)
+			}
+		}
+	}
+	return ""
+}
+
 // sameTarget compares a proof's URL with the request's as clients know it, without
 // query and fragment (RFC 9449, section 4.3, point 9).
 func sameTarget(htu, origin, path string) bool {
@@ -129,7 +145,13 @@ func (a *Authenticator) dpopInvalidity(header http.Header, r *http.Request, at *
 		header["Dpop-Nonce"] = []string{a.nonces.issue()}
 	}
 	c, refused := credentialOf(r)
-	if refused != nil || a.options.Verify != nil {
+	if refused != nil {
+		return "invalid_token"
+	}
+	if a.options.Verify != nil { // which is not asked again for this
+		if _, err := a.readProof(r, at, c.token, ownKey(r)); errors.Is(err, errNonce) {
+			return "use_dpop_nonce"
+		}
 		return "invalid_token"
 	}
 	v, err := a.verify(r.Context(), c.token)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/issuertest"
 	"github.com/ambit-dev/ambit/trust/oauth"
 )
@@ -273,8 +275,7 @@ func TestT32_ReplaysDown(t *testing.T) {
 	}
 }
 
-// The record of one process: one winner, no key forgotten before its time, and an end
-// to its size.
+// The record of one process: one winner, and each key remembered for its time.
 func TestReplays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := oauth.NewMemory()
@@ -301,25 +302,121 @@ func TestReplays(t *testing.T) {
 		if winners != 1 {
 			t.Errorf("want one winner, got %d", winners)
 		}
-		time.Sleep(oauth.ReplayTurn - time.Second)
-		record("late")
 		for range 90 {
 			time.Sleep(time.Second)
-			if record("late") {
+			if record("race") {
 				t.Fatal("a key was forgotten before its time")
 			}
 		}
-		time.Sleep(2 * oauth.ReplayTurn)
+		time.Sleep(2 * oauth.ReplaySlot)
 		if !record("race") {
-			t.Error("a key is remembered for ever")
-		}
-		full := false
-		for i := range oauth.MaxReplays + 10 {
-			_, err := m.Record(t.Context(), time.Duration(i).String(), time.Now())
-			full = full || err != nil
-		}
-		if !full {
-			t.Error("the record has no end")
+			t.Error("a key is remembered long after its time")
 		}
 	})
+}
+
+// T32: nobody fills the record of proofs for others, and it has an end.
+func TestT32_ReplaysShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := oauth.NewMemory()
+		fill := func(who string) (took int) {
+			for i := range oauth.MaxReplays {
+				if _, err := m.Record(t.Context(), who+"."+strconv.Itoa(i), time.Now().Add(90*time.Second)); err != nil {
+					break
+				}
+				took++
+			}
+			return took
+		}
+		if got := fill("mallory"); got != oauth.MaxShare {
+			t.Errorf("want %d proofs of one principal, got %d", oauth.MaxShare, got)
+		}
+		if fresh, err := m.Record(t.Context(), "alice.1", time.Now().Add(90*time.Second)); err != nil || !fresh {
+			t.Errorf("another principal: want a record, got %v, %v", fresh, err)
+		}
+		total := oauth.MaxShare + 1
+		for i := range 5 {
+			total += fill("other" + strconv.Itoa(i))
+		}
+		if total != oauth.MaxReplays {
+			t.Errorf("want %d proofs in all, got %d", oauth.MaxReplays, total)
+		}
+		time.Sleep(90*time.Second + 2*oauth.ReplaySlot)
+		if got := fill("mallory"); got != oauth.MaxShare {
+			t.Errorf("when all have ended: want %d again, got %d", oauth.MaxShare, got)
+		}
+	})
+}
+
+// T32: the keys that one principal has do not get it another share of the record.
+func TestT32_ReplaysByPrincipal(t *testing.T) {
+	noted := &notes{}
+	w := start(t, setting{oauth: func(o *oauth.Options) { o.Replays = noted }})
+	for range 2 {
+		p := newProver(t)
+		token := w.token(t, "/api", "", p.bound)
+		if got := w.call(t, "whoami", "", with(token, p.proof(t, w.url+"/api/whoami", token))); got.status != http.StatusOK {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	if len(noted.keys) != 2 || noted.keys[0] == noted.keys[1] {
+		t.Fatalf("want two keys, got %q", noted.keys)
+	}
+	one, _, _ := strings.Cut(noted.keys[0], ".")
+	two, _, _ := strings.Cut(noted.keys[1], ".")
+	if one != two || one == "" {
+		t.Errorf("want one share for both, got %q and %q", one, two)
+	}
+	for _, key := range noted.keys {
+		if len(key) > 100 {
+			t.Errorf("a key has %d bytes", len(key))
+		}
+	}
+}
+
+// notes is a record that says what it was told.
+type notes struct{ keys []string }
+
+func (n *notes) Record(ctx context.Context, key string, _ time.Time) (bool, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		return false, errors.New("there is no end to waiting for the record")
+	}
+	n.keys = append(n.keys, key)
+	return true, nil
+}
+
+// An application's own check of tokens does not keep a client from learning that its
+// proof needs a nonce (RFC 9449, section 9).
+func TestDPoPNonceBesideVerify(t *testing.T) {
+	p := newProver(t)
+	asked := 0
+	w := start(t, setting{oauth: func(o *oauth.Options) {
+		o.Resources[1].DPoPNonces = true
+		o.Verify = func(_ context.Context, token string, _ oauth.Request) (*ambit.Principal, error) {
+			if asked++; token != "good" {
+				return nil, errors.New("not good")
+			}
+			return &ambit.Principal{Subject: "bob", Unscoped: true, Claims: map[string]any{"cnf": map[string]any{"jkt": p.thumbprint()}}}, nil
+		}
+	}})
+	send := func(token string, change ...change) answer {
+		return w.call(t, "whoami", "", with(token, p.proof(t, w.url+"/api/whoami", token, change...)))
+	}
+	got := send("good")
+	nonce := claim("nonce", got.header.Get("DPoP-Nonce"))
+	if got.status != http.StatusUnauthorized || !strings.HasPrefix(got.challenge, `DPoP error="use_dpop_nonce", `) {
+		t.Errorf("without a nonce: %d %s", got.status, got.challenge)
+	}
+	if asked != 1 {
+		t.Errorf("the verifier was asked %d times about one request", asked)
+	}
+	if got := send("good", nonce); got.status != http.StatusOK {
+		t.Errorf("with the nonce: %d %s", got.status, got.challenge)
+	}
+	if got := send("bad", nonce); got.status != http.StatusUnauthorized || !strings.HasPrefix(got.challenge, `DPoP error="invalid_token", `) {
+		t.Errorf("a token that does not hold: %d %s", got.status, got.challenge)
+	}
+	if got := w.call(t, "whoami", "", with("good", "nonsense")); got.status != http.StatusUnauthorized || !strings.HasPrefix(got.challenge, `DPoP error="invalid_token", `) {
+		t.Errorf("a proof that is none: %d %s", got.status, got.challenge)
+	}
 }

@@ -85,8 +85,11 @@ type exchange struct {
 	principal string // the key of who sent it
 
 	mu  sync.Mutex // held while a token is obtained
-	got map[string]Token
+	got map[wanted]Token
 }
+
+// wanted is what a token is obtained for. Scopes hold no spaces.
+type wanted struct{ audience, scopes string }
 
 // AddContext implements [trust.ContextAdder].
 func (a *Authenticator) AddContext(ctx context.Context, r *http.Request, identity *trust.Identity) context.Context {
@@ -110,8 +113,8 @@ func (x *exchange) token(ctx context.Context, audience string, scopes []string) 
 	if x.r.Context().Err() != nil {
 		return Token{}, refuseExchange("the request has ended")
 	}
-	name := audience + " " + strings.Join(scopes, " ")
-	if t, ok := x.got[name]; ok && (t.Expires.IsZero() || time.Now().Before(t.Expires)) {
+	what := wanted{audience, strings.Join(scopes, " ")}
+	if t, ok := x.got[what]; ok && (t.Expires.IsZero() || time.Now().Before(t.Expires)) {
 		return t, nil
 	}
 	t, err := x.obtain(ctx, audience, scopes)
@@ -119,9 +122,9 @@ func (x *exchange) token(ctx context.Context, audience string, scopes []string) 
 		return Token{}, err
 	}
 	if x.got == nil {
-		x.got = map[string]Token{}
+		x.got = map[wanted]Token{}
 	}
-	x.got[name] = t
+	x.got[what] = t
 	return t, nil
 }
 

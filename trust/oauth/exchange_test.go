@@ -52,6 +52,15 @@ func TestT32_Exchange(t *testing.T) {
 	}
 }
 
+// T32: a token is for the audience and the scopes that were asked for, however they
+// are written.
+func TestT32_ExchangeApart(t *testing.T) {
+	w := start(t, setting{oauth: exchanging})
+	if got := data[relayed](t, w.call(t, "relay/both", w.token(t, "/api", ""))); got.Same || w.issuer.Hits("/token") != 2 {
+		t.Errorf("want two tokens, got the same: %t, %d exchanges", got.Same, w.issuer.Hits("/token"))
+	}
+}
+
 // Without a token of a request there is nothing to exchange.
 func TestExchangeRefused(t *testing.T) {
 	others := start(t, setting{oauth: exchanging})

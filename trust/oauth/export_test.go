@@ -14,13 +14,16 @@ func (a *Authenticator) SetTransport(t http.RoundTripper) { a.client.Transport =
 func (a *Authenticator) NonceAt(at time.Time) string { return a.nonces.at(at.Unix()) }
 
 // NewMemory is the record of proofs that serves one instance.
-func NewMemory() Replays { return &memory{} }
+func NewMemory() Replays { return newMemory() }
 
 // The limits of what is kept.
 const (
-	MaxReplays = maxReplays
-	ReplayTurn = replayTurn
-	MaxSeen    = maxSeen
+	MaxReplays   = maxReplays
+	MaxShare     = maxShare
+	ReplaySlot   = replaySlot
+	MaxSeen      = maxSeen
+	MaxAsked     = maxAsked
+	MaxQuestions = maxQuestions
 )
 
 // Seen returns how many tokens are remembered as valid, and how many answers about

@@ -171,6 +171,14 @@ func newApp(logger *slog.Logger, implied map[string][]string, later chan<- conte
 		_, err := run.Invoke(ctx, ambit.Request{Name: "relay", Input: []byte(`{"audience":"` + in.Audience + `"}`)})
 		return relayed{Printed: string(ambit.CodeOf(err))}, nil
 	}))
+	app.Add(ambit.Define(spec("relay.both"), func(ctx context.Context, _ ambit.Empty) (relayed, error) {
+		first, err := oauth.Exchange(ctx, "mail", "admin", "send")
+		if err != nil {
+			return relayed{}, err
+		}
+		second, err := oauth.Exchange(ctx, "mail admin", "send")
+		return relayed{Same: first.Value == second.Value}, err
+	}))
 	app.Add(ambit.Define(spec("relay.later"), func(ctx context.Context, _ ambit.Empty) (ambit.Empty, error) {
 		later <- ctx
 		return ambit.Empty{}, nil

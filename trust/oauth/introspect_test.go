@@ -1,8 +1,10 @@
 package oauth_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -65,6 +67,16 @@ func TestIntrospection(t *testing.T) {
 		{"no audience", func(c map[string]any) { delete(c, "aud") }, "invalid"},
 		{"no subject", func(c map[string]any) { delete(c, "sub") }, "invalid"},
 		{"bound to a key", func(c map[string]any) { c["cnf"] = map[string]any{"jkt": "x"} }, "invalid"},
+		{"of type bearer", func(c map[string]any) { c["token_type"] = "bearer" }, "ok"},
+		{"of type DPoP, bound to nothing", func(c map[string]any) { c["token_type"] = "DPoP" }, "invalid"},
+		{"of type refresh token", func(c map[string]any) { c["token_type"] = "refresh_token" }, "invalid"},
+		{"of a type that is no text", func(c map[string]any) { c["token_type"] = 1 }, "invalid"},
+		{"says it is a bearer token", func(c map[string]any) { c["typ"] = "Bearer" }, "ok"},
+		{"says it is a refresh token", func(c map[string]any) { c["typ"] = "Refresh" }, "invalid"},
+		{"used as an access token", func(c map[string]any) { c["token_use"] = "access_token" }, "ok"},
+		{"used as a refresh token", func(c map[string]any) { c["token_use"] = "refresh_token" }, "invalid"},
+		{"used as an ID token", func(c map[string]any) { c["token_use"] = "id" }, "invalid"},
+		{"an ID token of a login", func(c map[string]any) { c["nonce"], c["at_hash"] = "n", "h" }, "invalid"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -110,6 +122,178 @@ func TestIntrospectionDown(t *testing.T) {
 		a.want(t, "unavailable", "opaque")
 		time.Sleep(time.Second)
 		a.want(t, "unavailable", token)
+	})
+}
+
+// A signed token that says that it is no access token is shown to no issuer, which
+// may well call it active.
+func TestIntrospectionOfOtherTokens(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change []change
+		want   string
+		asked  int
+	}{
+		{"an access token", nil, "ok", 1},
+		{"an access token of no profile", []change{header("typ", "JWT")}, "ok", 1},
+		{"an ID token", []change{header("typ", "JWT"), claim("nonce", "n"), claim("at_hash", "h")}, "invalid", 0},
+		{"a refresh token", []change{header("typ", "JWT"), claim("typ", "Refresh")}, "invalid", 0},
+		{"a logout token", []change{header("typ", "logout+jwt")}, "invalid", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAlone(t, introspecting)
+				defer a.Close()
+				a.want(t, test.want, a.token(t, test.change...))
+				if got := a.wire.count("/introspect"); got != test.asked {
+					t.Errorf("want %d questions, got %d", test.asked, got)
+				}
+			})
+		})
+	}
+}
+
+// Who sends made-up tokens and does not wait leaves nothing behind: neither work for
+// the issuer nor a line in front of others.
+func TestT25_AbandonedTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, introspecting)
+		defer a.Close()
+		a.want(t, "ok", a.token(t)) // the issuer is found
+		before := a.wire.count("/introspect")
+		a.wire.set(slow)
+		var all sync.WaitGroup
+		for i := range oauth.MaxQuestions {
+			all.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+				defer cancel()
+				a.send(ctx, "made-up-"+strconv.Itoa(i))
+			})
+		}
+		all.Wait()
+		began := time.Now()
+		a.want(t, "ok", a.token(t))
+		if waited := time.Since(began); waited > 2*time.Second {
+			t.Errorf("a good token waited %v", waited)
+		}
+		if got := a.wire.count("/introspect") - before; got != oauth.MaxAsked+1 {
+			t.Errorf("want %d questions about made-up tokens and one about a good one, got %d in all", oauth.MaxAsked, got)
+		}
+	})
+}
+
+// However many wait with made-up tokens, a token that held a minute ago is asked about
+// at once, and whoever finds the line full is told so at once.
+func TestT25_MadeUpTokensInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, introspecting)
+		defer a.Close()
+		token := a.token(t)
+		a.want(t, "ok", token)
+		time.Sleep(61 * time.Second)
+		a.wire.set(slow)
+		var all sync.WaitGroup
+		for i := range oauth.MaxQuestions {
+			all.Go(func() { a.want(t, "invalid", "made-up-"+strconv.Itoa(i)) })
+		}
+		synctest.Wait()
+		began := time.Now()
+		a.want(t, "unavailable", "one-more")
+		if waited := time.Since(began); waited > 0 {
+			t.Errorf("who found the line full waited %v", waited)
+		}
+		a.want(t, "ok", token)
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("a token that held a minute ago waited %v", waited)
+		}
+		all.Wait()
+		a.want(t, "invalid", "one-more") // which was not forgotten with the line
+	})
+}
+
+// A token that held keeps its place while the issuer is away.
+func TestIntrospectionAfterAbsence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, introspecting)
+		defer a.Close()
+		token := a.token(t)
+		a.want(t, "ok", token)
+		a.wire.set(func(w *wire) { w.down = true })
+		time.Sleep(61 * time.Second)
+		a.want(t, "unavailable", token)
+		a.wire.set(func(w *wire) { w.down = false; w.other = nil })
+		time.Sleep(5 * time.Second)
+		a.wire.set(slow)
+		var all sync.WaitGroup
+		for i := range oauth.MaxQuestions {
+			all.Go(func() { a.want(t, "invalid", "made-up-"+strconv.Itoa(i)) })
+		}
+		synctest.Wait()
+		began := time.Now()
+		a.want(t, "ok", token)
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("waited %v", waited)
+		}
+		all.Wait()
+	})
+}
+
+// Nothing that fails is fetched again within 5 seconds, however many tokens come.
+func TestIssuerThatAnswersNonsense(t *testing.T) {
+	for _, test := range []struct {
+		name, path string
+	}{
+		{"metadata", "/.well-known/oauth-authorization-server"},
+		{"introspection", "/introspect"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAlone(t, introspecting)
+				defer a.Close()
+				a.wire.set(func(w *wire) {
+					w.other = func(r *http.Request) (string, bool) { return "nonsense", r.URL.Path == test.path }
+				})
+				token := a.token(t)
+				for range 3 {
+					for range 100 {
+						a.want(t, "unavailable", token)
+					}
+					time.Sleep(5 * time.Second)
+				}
+				if got := a.wire.count(test.path); got != 3 {
+					t.Errorf("want 3 fetches in 15 seconds, got %d", got)
+				}
+				a.wire.set(func(w *wire) { w.other = nil })
+				a.want(t, "ok", token)
+			})
+		})
+	}
+}
+
+// Who waits for an issuer's metadata waits no longer than their request lasts.
+func TestMetadataThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, introspecting)
+		defer a.Close()
+		a.wire.set(func(w *wire) { w.hang = true })
+		began := time.Now()
+		var all sync.WaitGroup
+		for i := range 10 {
+			all.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if got := a.send(ctx, "token-"+strconv.Itoa(i)); got != "unavailable" {
+					t.Errorf("want unavailable, got %s", got)
+				}
+			})
+		}
+		all.Wait()
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("waited %v", waited)
+		}
+		if got := a.wire.count("/.well-known/oauth-authorization-server"); got != 1 {
+			t.Errorf("want one fetch, got %d", got)
+		}
 	})
 }
 

@@ -29,9 +29,14 @@ func (a *Authenticator) verifyJWT(ctx context.Context, token string) (*verified,
 	case v.issuer == nil:
 		return nil, errors.New("the token's issuer is not one of Options.Issuers")
 	case v.issuer.Introspect:
+		if err := v.issuer.checkType(s.header, s.claims); err != nil {
+			return nil, err // which the issuer need not be asked for
+		}
 		return nil, errIntrospected
+	case !slices.Contains(v.issuer.algorithms, s.header.algorithm):
+		return nil, fmt.Errorf("the issuer does not sign with %q", s.header.algorithm)
 	}
-	if err := v.issuer.checkHeader(s.header, s.claims); err != nil {
+	if err := v.issuer.checkType(s.header, s.claims); err != nil {
 		return nil, err
 	}
 	if v.expires, err = checkTimes(s.claims, time.Now()); err != nil {
@@ -53,19 +58,16 @@ func (a *Authenticator) verifyJWT(ctx context.Context, token string) (*verified,
 	return v, nil
 }
 
-// checkHeader judges algorithm and type (RFC 9068, section 4; RFC 8725, section
-// 3.11).
-func (s *issuer) checkHeader(h header, all map[string]any) error {
-	if !slices.Contains(s.algorithms, h.algorithm) {
-		return fmt.Errorf("the issuer does not sign with %q", h.algorithm)
-	}
+// checkType judges what a token says that it is (RFC 9068, section 4; RFC 8725,
+// section 3.11).
+func (s *issuer) checkType(h header, all map[string]any) error {
 	typ := strings.TrimPrefix(strings.ToLower(h.typ), "application/")
 	switch {
 	case typ == "at+jwt":
 		return nil
 	case typ != "" && typ != "jwt":
 		return fmt.Errorf("the token is of type %q and no access token", typ)
-	case !s.AcceptJWT:
+	case !s.AcceptJWT && !s.Introspect:
 		return errors.New("the token's type is not at+jwt: set Issuer.AcceptJWT if the issuer makes access tokens without it")
 	}
 	return checkNoOther(all)
@@ -81,7 +83,7 @@ func checkNoOther(all map[string]any) error {
 		}
 	}
 	for _, name := range [...]string{"typ", "token_use"} {
-		switch strings.ToLower(text(all, name)) {
+		switch strings.TrimSuffix(strings.ToLower(text(all, name)), "_token") {
 		case "id", "refresh", "offline", "logout":
 			return fmt.Errorf("the token says of itself that it is a %s token", text(all, name))
 		}

@@ -26,8 +26,9 @@ const (
 	// staleKeys is when a request waits for the look, unless the issuer did not
 	// answer the last time.
 	staleKeys = 45 * time.Second
-	// retryKeys is how long nothing is fetched after a failure.
-	retryKeys = 5 * time.Second
+	// retryAfter is how long nothing is fetched after a failure: keys, metadata, or
+	// what an issuer says of one token.
+	retryAfter = 5 * time.Second
 	// unknownKeys is how long nothing more is fetched for a key that is not in
 	// the set. Anybody can name such keys.
 	unknownKeys = 30 * time.Second
@@ -109,7 +110,7 @@ func (k *keys) find(ctx context.Context, h header) (any, *keySet, error) {
 func (k *keys) fetch(now time.Time) (flight <-chan struct{}, failed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.flight == nil && !(k.failed && now.Sub(k.ended) < retryKeys) {
+	if k.flight == nil && !(k.failed && now.Sub(k.ended) < retryAfter) {
 		k.begin()
 	}
 	return k.flight, k.failed
@@ -119,7 +120,7 @@ func (k *keys) fetch(now time.Time) (flight <-chan struct{}, failed bool) {
 func (k *keys) fetchUnknown(now time.Time) <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.flight == nil && now.Sub(k.unknown) >= unknownKeys && !(k.failed && now.Sub(k.ended) < retryKeys) {
+	if k.flight == nil && now.Sub(k.unknown) >= unknownKeys && !(k.failed && now.Sub(k.ended) < retryAfter) {
 		k.unknown = now
 		k.begin()
 	}

@@ -31,7 +31,7 @@ func (a *Authenticator) sender(r *http.Request, at *resource, c credential, v *v
 		}
 	}
 	if v.key != "" {
-		return a.prove(r, at, c.token, v.key)
+		return a.prove(r, at, c.token, v)
 	}
 	return nil
 }

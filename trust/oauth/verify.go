@@ -19,6 +19,7 @@ var (
 	errNoResource = errors.New("a token came to a path that no resource of oauth.Options covers")
 	errUnknown    = errors.New("the token is no JWT, and no issuer is asked about others")
 	errInactive   = errors.New("the issuer says that the token does not hold")
+	errClosed     = unavailable("the authenticator was closed")
 )
 
 // verified is what was found out about a token that holds. It is not changed.
@@ -84,17 +85,23 @@ func confirmation(all map[string]any) (key, cert string, err error) {
 // error: it is none of those that are checked here.
 func (a *Authenticator) verify(ctx context.Context, token string) (*verified, error) {
 	h := sha256.Sum256([]byte(token))
-	if v, ok := a.seen.get(h); ok {
+	v, held := a.seen.get(h)
+	if held {
 		switch fresh, err := a.remembered(ctx, v); {
 		case err != nil:
 			return nil, err
 		case fresh:
 			return v, nil
 		}
-		a.seen.drop(h)
 	}
-	v, err := a.examine(ctx, token, h)
-	if err != nil || v == nil {
+	v, err := a.examine(ctx, token, h, held)
+	switch {
+	case ambit.CodeOf(err) == ambit.CodeUnavailable: // so that nobody knows better
+		return nil, err
+	case err != nil || v == nil:
+		if held {
+			a.seen.drop(h)
+		}
 		return nil, err
 	}
 	if v.until.IsZero() {
@@ -119,7 +126,8 @@ func (a *Authenticator) remembered(ctx context.Context, v *verified) (bool, erro
 	return set == v.set, err
 }
 
-func (a *Authenticator) examine(ctx context.Context, token string, h hash) (*verified, error) {
+// examine checks a token that may have held lately.
+func (a *Authenticator) examine(ctx context.Context, token string, h hash, held bool) (*verified, error) {
 	if compact(token) {
 		v, err := a.verifyJWT(ctx, token)
 		if !errors.Is(err, errIntrospected) {
@@ -129,7 +137,7 @@ func (a *Authenticator) examine(ctx context.Context, token string, h hash) (*ver
 	if a.introspecting == nil {
 		return nil, nil
 	}
-	return a.introspect(ctx, token, h)
+	return a.introspect(ctx, token, h, held)
 }
 
 // verifier has the application check a token.
