@@ -67,7 +67,7 @@ func (g *Guard) verify(r *http.Request) (signed *SignedRequest) {
 			g.app.Logger().ErrorContext(r.Context(), "the verifier of agents panicked", slog.Any("panic", v))
 		}
 	}()
-	if signed = g.agents.Verify(r); !signed.holds() {
+	if signed = g.agents.Verify(asSent(r)); !signed.holds() {
 		g.refusedSignature(r, signed)
 	}
 	return signed

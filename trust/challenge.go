@@ -107,7 +107,7 @@ func (g *Guard) acceptSignature(r *http.Request, level ambit.AgentLevel) (accept
 			g.app.Logger().ErrorContext(r.Context(), "the verifier of agents panicked", slog.Any("panic", v))
 		}
 	}()
-	return g.agents.AcceptSignature(r, level)
+	return g.agents.AcceptSignature(asSent(r), level)
 }
 
 // oneOfEach keeps one challenge of each scheme, since clients heed the first one

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -31,7 +30,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	p := &post{Server: s, w: w, r: withoutCookies(r), id: trust.RequestID(r)}
+	p := &post{Server: s, w: w, r: trust.WithoutCookies(r), id: trust.RequestID(r)}
 	var refused *ambit.Error
 	if p.identity, refused = s.guard.Admit(p.r); refused != nil {
 		p.refuse(refused)
@@ -52,19 +51,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.post(takesStream)
-}
-
-// withoutCookies returns the request as it is without cookies: a browser adds
-// them by itself, so that they say nothing about who wants the call (rule T29).
-// The caller's own request keeps them.
-func withoutCookies(r *http.Request) *http.Request {
-	if len(r.Header["Cookie"]) == 0 {
-		return r
-	}
-	plain := *r
-	plain.Header = maps.Clone(r.Header)
-	delete(plain.Header, "Cookie")
-	return &plain
 }
 
 // method answers methods other than POST, and then reports false. Clients of

@@ -80,6 +80,29 @@ func TestSurfacesAskForSignatures(t *testing.T) {
 				t.Errorf("unsigned: want nothing said of a signature, got %s", body)
 			}
 			wrong := map[string]bool{} // the answers to signatures that do not do
+			// A cookie, as a load balancer sets it, is signed like any other header.
+			r := request()
+			r.Header.Set("Cookie", "balancer=7")
+			response, _ = do(t, r.Clone(r.Context()))
+			if accept := response.Header.Get("Accept-Signature"); !strings.Contains(accept, `"cookie"`) {
+				t.Errorf("unsigned, with a cookie: Accept-Signature is %s", accept)
+			}
+			r = request()
+			r.Header.Set("Cookie", "balancer=7")
+			if err := signer(t, key, ambit.AgentOnce).Sign(r); err != nil {
+				t.Fatal(err)
+			}
+			if response, body := do(t, r); response.StatusCode != 200 || !strings.Contains(body, agentID) {
+				t.Errorf("signed with a cookie: %d %s", response.StatusCode, body)
+			}
+			r = request()
+			if err := signer(t, key, ambit.AgentOnce).Sign(r); err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Cookie", "added=1")
+			if response, body := do(t, r); response.StatusCode != 403 {
+				t.Errorf("with a cookie that is not signed: %d %s", response.StatusCode, body)
+			}
 			for level, want := range map[ambit.AgentLevel]int{ambit.AgentIdentified: 403, ambit.AgentRequest: 403, ambit.AgentOnce: 200} {
 				r := request()
 				if err := signer(t, key, level).Sign(r); err != nil {
