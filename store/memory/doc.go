@@ -10,5 +10,6 @@
 // [Store.Replays] for what may be used once, [Store.Halts] for the halt switch,
 // and [Store.Take] for rates.
 //
-// Nothing is forgotten to make room. [Store.Forget] removes what has expired.
+// Nothing is forgotten to make room. Keys, nonces and buckets that have expired are
+// removed once a minute by what adds others, and closed proposals by [Store.Forget].
 package memory

@@ -18,3 +18,10 @@ func (s *Store) Version(_ context.Context, id string) (place string, err error) 
 	}
 	return fmt.Sprintf("%p", p.Proposal.Requester), nil
 }
+
+// Expiring counts what the store keeps for a time.
+func (s *Store) Expiring(context.Context) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls) + len(s.used) + len(s.rates), nil
+}

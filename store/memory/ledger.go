@@ -69,6 +69,7 @@ func (s *Store) claim(ctx context.Context, c ambit.Claim, e *audit.Entry) (ambit
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
+	s.sweep(now)
 	found := s.find(c.Key, now)
 	var row lifecycle.Row
 	taken := true

@@ -13,7 +13,7 @@ func TestStore(t *testing.T) {
 		s := memory.New()
 		return storetest.Stores{
 			Approvals: s, Audit: s, Keys: s.Keys(), Nonces: s.Nonces(), Replays: s.Replays(), Halts: s.Halts(), Rates: s,
-			Version: s.Version, Advance: s.Advance,
+			Version: s.Version, Expiring: s.Expiring, Advance: s.Advance,
 		}
 	})
 }

@@ -40,7 +40,9 @@ func (s *Store) use(ctx context.Context, name string, until time.Time) (fresh bo
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if before, ok := s.used[name]; ok && s.now().Before(before.Add(slack)) {
+	now := s.now()
+	s.sweep(now)
+	if before, ok := s.used[name]; ok && now.Before(before.Add(slack)) {
 		return false, nil
 	}
 	s.used[name] = until

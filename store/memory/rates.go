@@ -21,12 +21,13 @@ func (s *Store) Take(ctx context.Context, name string, r ambit.Rate) (wait time.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.now()
+	s.sweep(now)
 	b := s.rates[name]
 	if b == nil {
 		b = &bucket.Bucket{}
 		s.rates[name] = b
 	}
-	now := s.now()
 	if wait = b.Wait(limit, now); wait == 0 {
 		b.Take(limit, now)
 	}

@@ -24,6 +24,8 @@ const (
 	keepKeys = 24 * time.Hour
 	// maxOutcome is how many bytes an outcome may have to be kept.
 	maxOutcome = 1 << 20
+	// sweepInterval is how often what has expired is removed.
+	sweepInterval = time.Minute
 )
 
 // Store keeps everything in memory. Make it with [New]. It is safe for concurrent
@@ -32,6 +34,7 @@ type Store struct {
 	mu sync.Mutex
 
 	ahead time.Duration // of the clock
+	swept time.Time     // when what has expired was removed last
 
 	calls     map[ambit.Digest]*call     // by key
 	proposals map[string]*proposal       // by id
@@ -98,6 +101,15 @@ func (s *Store) Advance(by time.Duration) {
 // now returns the time, to the microsecond, as databases keep it. The store is
 // locked.
 func (s *Store) now() time.Time { return time.Now().Add(s.ahead).UTC().Truncate(time.Microsecond) }
+
+// sweep removes what has expired, when that is due. Whatever adds such a thing calls
+// it, so that no more is kept than has effect or was added within the interval.
+func (s *Store) sweep(now time.Time) {
+	if now.Sub(s.swept) >= sweepInterval {
+		s.forgetExpired(now)
+		s.swept = now
+	}
+}
 
 // forgetExpired removes what can have no effect any more.
 func (s *Store) forgetExpired(now time.Time) {

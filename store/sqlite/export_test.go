@@ -24,6 +24,12 @@ func (s *Store) Version(ctx context.Context, id string) (times string, err error
 	return times, err
 }
 
+// Expiring counts what the store keeps for a time.
+func (s *Store) Expiring(ctx context.Context) (n int, err error) {
+	err = s.db.QueryRowContext(ctx, s.text("SELECT (SELECT count(*) FROM {}call) + (SELECT count(*) FROM {}used) + (SELECT count(*) FROM {}rate)")).Scan(&n)
+	return n, err
+}
+
 // MigrateTo brings an empty database to an earlier version.
 func MigrateTo(ctx context.Context, db *sql.DB, version int64) error {
 	provider, err := (&Store{db: db, options: Options{Prefix: DefaultPrefix}}).provider()

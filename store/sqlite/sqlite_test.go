@@ -34,7 +34,7 @@ func lives(path string) storetest.Lives {
 func stores(s *sqlite.Store) storetest.Stores {
 	return storetest.Stores{
 		Approvals: s, Audit: s, Keys: s.Keys(), Nonces: s.Nonces(), Replays: s.Replays(), Halts: s.Halts(), Rates: s,
-		Version: s.Version, Advance: s.Advance,
+		Version: s.Version, Expiring: s.Expiring, Advance: s.Advance,
 	}
 }
 

@@ -152,6 +152,28 @@ func (b bench) version(t *testing.T, id string) (version string) {
 	return version
 }
 
+// atATime is how many things turnsOver adds before they expire.
+const atATime = 20
+
+// turnsOver checks that what is added takes the place of what has expired: nobody
+// else may be there to remove it. Add adds the thing of a number, which has expired
+// when the store's clock is set ahead by the time given.
+func (b bench) turnsOver(t *testing.T, expires time.Duration, add func(n int)) {
+	t.Helper()
+	if b.Expiring == nil {
+		t.Skip("the store does not tell what it keeps")
+	}
+	for round := range 3 {
+		for n := range atATime {
+			add(round*atATime + n)
+		}
+		if kept, err := b.Expiring(t.Context()); err != nil || kept != atATime {
+			t.Errorf("after %d were added, of which %d are current: got %d kept, error %v", (round+1)*atATime, atATime, kept, err)
+		}
+		b.Advance(expires)
+	}
+}
+
 // state checks how far a proposal has come.
 func (b bench) state(t *testing.T, id string, want ambit.ProposalState) {
 	t.Helper()

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"crypto/rand"
+	"fmt"
 	"testing"
 	"time"
 
@@ -215,6 +216,15 @@ func claimTests() []test {
 			b.finish(t, c, string(make([]byte, 64<<20)))
 			b.stands(t, claim(p, c.Approval.ID), ambit.ProposalSucceeded, "")
 			b.found(t, ambit.Claim{Key: c.Key, Binding: c.Binding, Lease: lease}, ambit.RecordFinished, "")
+		}},
+		{"keys of such calls that have expired make room for others", func(t *testing.T, b bench) {
+			b.turnsOver(t, 25*time.Hour, func(n int) {
+				p := b.proposal(fmt.Sprint("x ", n))
+				c := claim(p, b.approved(t, p).ID)
+				c.Key = digest(fmt.Sprint("key ", n))
+				b.take(t, c)
+				b.finish(t, c, "done")
+			})
 		}},
 		{"what has long been closed is forgotten, and nothing else", forgotten},
 	}

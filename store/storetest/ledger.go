@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -55,6 +56,15 @@ func ledgerTests() []test {
 			b.take(t, c)
 			b.Advance(47 * time.Hour)
 			b.found(t, c, ambit.RecordRunning, "")
+		}},
+		{"keys that have expired make room for others", func(t *testing.T, b bench) {
+			b.turnsOver(t, 25*time.Hour, func(n int) {
+				c := b.keyed(fmt.Sprint("k ", n), "x")
+				b.take(t, c)
+				if n%2 == 0 {
+					b.finish(t, c, "done")
+				}
+			})
 		}},
 		{"a claim that is released was never there", func(t *testing.T, b bench) {
 			c := b.keyed("k", "x")

@@ -63,6 +63,15 @@ func onceTests(part func(bench) func(ctx context.Context, of, name string, until
 				t.Errorf("recorded again: want it remembered, got fresh %t, error %v", fresh, err)
 			}
 		}},
+		{"what is over makes room for others", func(t *testing.T, b bench) {
+			record, begun := part(b), time.Now()
+			b.turnsOver(t, 3*time.Hour, func(n int) {
+				until := begun.Add(time.Hour + time.Duration(n/atATime)*3*time.Hour)
+				if fresh, err := record(t.Context(), "a", fmt.Sprint(n), until); err != nil || !fresh {
+					t.Fatalf("fresh %t, error %v", fresh, err)
+				}
+			})
+		}},
 		{"of 64 who use it at once, one is told that it is fresh", func(t *testing.T, b bench) {
 			record, until, fresh := part(b), time.Now().Add(time.Minute), 0
 			for _, is := range together(64, func(int) bool {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,6 +49,13 @@ func rateTests() []test {
 			if taken != 10 {
 				t.Errorf("want 10, got %d", taken)
 			}
+		}},
+		{"buckets that are full make room for others", func(t *testing.T, b bench) {
+			b.turnsOver(t, 3*time.Hour, func(n int) {
+				if wait, err := b.Rates.Take(t.Context(), fmt.Sprint("bucket ", n), perMinute); err != nil || wait != 0 {
+					t.Fatalf("wait %s, error %v", wait, err)
+				}
+			})
 		}},
 		{"no limit is no limit, and a rate that is none is an error", func(t *testing.T, b bench) {
 			for range 100 {

@@ -33,6 +33,10 @@ type Stores struct {
 	// time that the row has been written. Nil: the store cannot tell, and writes
 	// that change nothing are not noticed.
 	Version func(ctx context.Context, id string) (string, error)
+	// Expiring counts what the store keeps for a time: keys of calls, nonces, proofs
+	// and buckets, those included whose time is over. Nil: the store cannot tell, and
+	// tests that such things go are skipped.
+	Expiring func(ctx context.Context) (int, error)
 	// Advance sets the clock of the store ahead, as far as this store object is
 	// concerned. Required.
 	Advance func(time.Duration)
