@@ -10,24 +10,25 @@ import (
 // ClientCertificate returns the certificate whose key the sender of a request has
 // proved to hold, for an [Authenticator] to bind a credential to (RFC 8705,
 // section 3). Nil and no error: it has shown none. It is that of the TLS
-// connection; where the connection is that of one of [Options.Proxies], it is
-// the one in the Client-Cert header (RFC 9440, section 2), which nobody else can
-// say anything by, and never the proxy's own. An error: the proxy's header is none.
+// connection; where the connection is that of one of [Options.Proxies], it is never
+// the proxy's own, and with [Options.ProxyCertificates] the one in the Client-Cert
+// header (RFC 9440, section 2), which nobody else can say anything by. An error: the proxy's header is none.
 //
 // That somebody holds the key does not mean that anybody vouches for the names in
 // the certificate. Whoever goes by these has to see to it that the chain is
 // verified, by tls.Config.ClientAuth or by the proxy.
 func ClientCertificate(r *http.Request) (*x509.Certificate, error) {
-	if r.Context().Value(viaProxy{}) == nil {
+	believed, proxied := r.Context().Value(viaProxy{}).(bool)
+	if !proxied {
 		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 			return nil, nil
 		}
 		return r.TLS.PeerCertificates[0], nil
 	}
-	switch values := r.Header["Client-Cert"]; len(values) {
-	case 0:
+	switch values := r.Header["Client-Cert"]; {
+	case !believed || len(values) == 0:
 		return nil, nil
-	case 1:
+	case len(values) == 1:
 		return parseCertificate(values[0])
 	default:
 		return nil, errors.New("trust: the proxy sent more than one Client-Cert header")

@@ -94,12 +94,42 @@ func TestT28_ClientCertificate(t *testing.T) {
 				}
 				return nil, nil
 			}}
-			guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{asks}, Proxies: []string{"10.0.0.0/24"}, ProxyHeader: "X-Forwarded-For"})
+			guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{asks}, Proxies: []string{"10.0.0.0/24"}, ProxyHeader: "X-Forwarded-For", ProxyCertificates: true})
 			_, _ = guard.Admit(request(tt.adjust...))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("certificate (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A proxy that was named for addresses alone is not believed about certificates: most
+// pass on what a sender has put into the header.
+func TestT28_ClientCertificateOfAPlainProxy(t *testing.T) {
+	t.Parallel()
+	for name, adjust := range map[string]func(*http.Request){
+		"header": func(*http.Request) {},
+		"header and connection": func(r *http.Request) {
+			r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{certificate(t, "the proxy's")}}
+		},
+	} {
+		asked := false
+		asks := fake{name: "certificate", authenticate: func(r *http.Request) (*trust.Identity, error) {
+			asked = true
+			if c, err := trust.ClientCertificate(r); c != nil || err != nil {
+				t.Errorf("%s: want no certificate, got %v, %v", name, c, err)
+			}
+			return nil, nil
+		}}
+		guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{asks}, Proxies: []string{"10.0.0.0/24"}, ProxyHeader: "X-Forwarded-For"})
+		_, _ = guard.Admit(request(from("10.0.0.7:1"), header("Client-Cert", clientCert(certificate(t, "mine").Raw)), adjust))
+		if !asked {
+			t.Errorf("%s: the authenticator was not asked", name)
+		}
+	}
+	_, err := trust.NewGuard(newApp(ambit.Options{}), trust.Options{ProxyCertificates: true})
+	if err == nil || !strings.Contains(err.Error(), "Options.ProxyCertificates is set and Options.Proxies is empty") {
+		t.Errorf("without proxies: want an error that names the setting, got %v", err)
 	}
 }
 
@@ -113,7 +143,7 @@ func TestPeekBehindAProxy(t *testing.T) {
 		}
 		return identity("alice"), nil
 	}}
-	guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{peeks}, Proxies: []string{"10.0.0.0/24"}, ProxyHeader: "X-Forwarded-For"})
+	guard := newGuard(t, trust.Options{Authenticators: []trust.Authenticator{peeks}, Proxies: []string{"10.0.0.0/24"}, ProxyHeader: "X-Forwarded-For", ProxyCertificates: true})
 	r := request(from("10.0.0.7:1"), func(r *http.Request) {
 		r.Header.Set("Client-Cert", clientCert(certificate(t, "mine").Raw))
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
@@ -138,7 +168,7 @@ func FuzzClientCert(f *testing.F) {
 			}
 			return nil, nil
 		}}
-		guard, err := trust.NewGuard(newApp(ambit.Options{}), trust.Options{Authenticators: []trust.Authenticator{asks}, Proxies: []string{"10.0.0.7"}, ProxyHeader: "X-Forwarded-For"})
+		guard, err := trust.NewGuard(newApp(ambit.Options{}), trust.Options{Authenticators: []trust.Authenticator{asks}, Proxies: []string{"10.0.0.7"}, ProxyHeader: "X-Forwarded-For", ProxyCertificates: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,6 @@ func Remembered(g *Guard) int {
 // Client returns the address that a request is taken for where these are the
 // proxies, and the header that they write.
 func Client(list []string, header string, r *http.Request) (string, error) {
-	p, err := newProxies(list, header)
+	p, err := newProxies(list, header, false)
 	return p.client(r).String(), err
 }

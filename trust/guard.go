@@ -52,7 +52,7 @@ func NewGuard(app *ambit.App, o Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	proxies, err := newProxies(o.Proxies, o.ProxyHeader)
+	proxies, err := newProxies(o.Proxies, o.ProxyHeader, o.ProxyCertificates)
 	if err != nil {
 		return nil, err
 	}

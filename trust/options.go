@@ -36,10 +36,8 @@ type Options struct {
 	// Proxies are the addresses and networks of the proxies in front of the
 	// application, as in "10.0.0.7" or "10.0.0.0/24". A connection from one of
 	// them may say in ProxyHeader whose request it passes on, which is whose
-	// refusals are counted and who stands in the log, and in Client-Cert (RFC 9440)
-	// which certificate that sender has shown, see [ClientCertificate]. The last
-	// address that is none of Proxies' is the sender's. A proxy must never pass on a
-	// Client-Cert of the sender's own. What does not hold together counts for the
+	// refusals are counted and who stands in the log. The last address that is none
+	// of Proxies' is the sender's. What does not hold together counts for the
 	// proxy's own address. Scheme and host are never taken from a header, see
 	// PublicURL. Empty: every sender is who the connection comes from.
 	Proxies []string
@@ -48,6 +46,12 @@ type Options struct {
 	// other is read, since a proxy passes on what its senders have written there.
 	// Required with Proxies.
 	ProxyHeader string
+	// ProxyCertificates says that all of Proxies set Client-Cert (RFC 9440) to the
+	// certificate that the sender has shown to them, and remove what the sender has
+	// put there: with it, [ClientCertificate] believes that header. A proxy that
+	// passes it on, as most do unless told otherwise, would let everybody show the
+	// certificate of anybody. False: who comes through a proxy has shown none.
+	ProxyCertificates bool
 	// Refusals is how often requests of one address may be refused for a
 	// credential that is missing or does not hold. Those that are being judged
 	// count until they are found good. Beyond it, every request of the address is

@@ -26,11 +26,15 @@ const (
 type proxies struct {
 	networks []netip.Prefix
 	header   string // in which they say so, in canonical form
+	// certificates: they say in Client-Cert which one the sender has shown.
+	certificates bool
 }
 
-func newProxies(list []string, header string) (proxies, error) {
-	all := proxies{header: http.CanonicalHeaderKey(header)}
+func newProxies(list []string, header string, certificates bool) (proxies, error) {
+	all := proxies{header: http.CanonicalHeaderKey(header), certificates: certificates}
 	switch {
+	case certificates && len(list) == 0:
+		return proxies{}, errors.New("trust: Options.ProxyCertificates is set and Options.Proxies is empty: no other connection is believed, so list the proxies' addresses")
 	case header == "" && len(list) > 0:
 		return proxies{}, fmt.Errorf("trust: Options.Proxies is given and Options.ProxyHeader is not: name the header in which these proxies say whose request it is, %q or %q", headerForwardedFor, headerForwarded)
 	case header == "":
@@ -204,14 +208,15 @@ func parseNode(node string) (netip.Addr, bool) {
 	return address.Unmap(), true
 }
 
-// viaProxy is the key of the mark of requests that came from a proxy.
+// viaProxy is the key of the mark of requests that came from a proxy: whether it is
+// believed about certificates.
 type viaProxy struct{}
 
-// mark makes [ClientCertificate] believe the proxy of a request, where that could
+// mark tells [ClientCertificate] that a request came from a proxy, where that could
 // make a difference.
 func (p proxies) mark(r *http.Request) *http.Request {
 	if len(p.networks) == 0 || len(r.Header["Client-Cert"]) == 0 && (r.TLS == nil || len(r.TLS.PeerCertificates) == 0) || !p.has(connectionOf(r)) {
 		return r
 	}
-	return r.WithContext(context.WithValue(r.Context(), viaProxy{}, true))
+	return r.WithContext(context.WithValue(r.Context(), viaProxy{}, p.certificates))
 }

@@ -141,8 +141,9 @@ func (a *Authenticator) pursue(ctx context.Context, q *question, token string, h
 	if !a.asked.begin(q) {
 		return
 	}
+	asked := time.Now() // what the issuer says may be as old as that
 	q.claims, q.err = a.answer(ctx, token)
-	q.until = time.Now().Add(seenFor)
+	q.until = asked.Add(seenFor)
 	if q.err != nil && !errors.Is(q.err, errInactive) {
 		q.until = time.Now().Add(retryAfter)
 	}

@@ -45,8 +45,12 @@ func (a *Authenticator) verifyJWT(ctx context.Context, token string) (*verified,
 	if v.audience, err = audience(s.claims); err != nil {
 		return nil, err
 	}
+	issued, _, err := timeOf(s.claims, "iat")
+	if err != nil {
+		return nil, err
+	}
 	var key any
-	if key, v.set, err = v.issuer.keys.find(ctx, s.header); err != nil {
+	if key, v.set, err = v.issuer.keys.find(ctx, s.header, issued); err != nil {
 		return nil, err
 	}
 	if err := s.verify(key); err != nil {

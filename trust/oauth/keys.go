@@ -80,9 +80,11 @@ func (k *keys) current(ctx context.Context) (*keySet, error) {
 	return set, nil
 }
 
-// find returns the key for a token with this header, and the set that it is of. For one that is not
-// there the set is fetched once more, within the limits.
-func (k *keys) find(ctx context.Context, h header) (any, *keySet, error) {
+// find returns the key for a token with this header, and the set that it is of. For
+// one that is not there the set is fetched once more, within the limits. Where these
+// keep it from being fetched for a token that was issued since the last time, nobody
+// can tell: it may be of a key that is as new.
+func (k *keys) find(ctx context.Context, h header, issued time.Time) (any, *keySet, error) {
 	set, err := k.current(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -92,6 +94,9 @@ func (k *keys) find(ctx context.Context, h header) (any, *keySet, error) {
 			return nil, nil, err
 		}
 		set = k.set.Load()
+		if !set.ids[h.key] && issued.After(time.Unix(0, k.checked.Load())) {
+			return nil, nil, k.undecided(time.Now())
+		}
 	}
 	members := map[string]any{"alg": h.algorithm}
 	if h.named {
@@ -125,6 +130,23 @@ func (k *keys) fetchUnknown(now time.Time) <-chan struct{} {
 		k.begin()
 	}
 	return k.flight
+}
+
+// undecided is the error for a key that may be newer than the set, with the time at
+// which the set may be fetched.
+func (k *keys) undecided(now time.Time) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	next := k.unknown.Add(unknownKeys)
+	if fresh := time.Unix(0, k.checked.Load()).Add(freshKeys); fresh.Before(next) {
+		next = fresh
+	}
+	if retry := k.ended.Add(retryAfter); k.failed && next.Before(retry) {
+		next = retry
+	}
+	seconds := max(1, (next.Sub(now)+time.Second-1)/time.Second)
+	return errors.Join(errors.New("the token's key is none that "+k.issuer.URL+" had when its keys were fetched, and may be newer"),
+		&ambit.Error{Code: ambit.CodeUnavailable, RetryAfter: seconds * time.Second})
 }
 
 // begin starts a fetch, which ends with the authenticator at the latest.

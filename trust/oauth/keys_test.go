@@ -31,6 +31,7 @@ type wire struct {
 	hang  bool
 	hits  map[string]int
 	other func(r *http.Request) (string, bool)
+	after func(r *http.Request) // between the issuer's answer and its arrival
 }
 
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -39,7 +40,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.hits = map[string]int{}
 	}
 	w.hits[r.URL.Path]++
-	down, hang, other := w.down, w.hang, w.other
+	down, hang, other, after := w.down, w.hang, w.other, w.after
 	w.mu.Unlock()
 	switch {
 	case down:
@@ -55,6 +56,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	recorder := httptest.NewRecorder()
 	w.issuer.ServeHTTP(recorder, r)
+	if after != nil {
+		after(r)
+	}
 	return recorder.Result(), nil
 }
 
@@ -215,6 +219,42 @@ func TestKeysFetched(t *testing.T) {
 	})
 }
 
+// Who has used up what may be fetched for unknown keys does not have the tokens of a new
+// key called invalid, for which clients would obtain others without end: they are told
+// when to come again, and get in then.
+func TestRotationAfterUnknownKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlone(t, nil)
+		defer a.Close()
+		old := a.token(t, longLived)
+		a.want(t, "ok", old)
+		time.Sleep(2 * time.Second)
+		a.want(t, "invalid", a.token(t, header("kid", "nobody"))) // the set was fetched for it
+		if err := a.wire.issuer.Rotate(); err != nil {
+			t.Fatal(err)
+		}
+		a.wire.issuer.Retire()
+		time.Sleep(time.Second)
+		token := a.token(t, longLived)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, resourceURL, nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		_, err := a.Authenticate(r)
+		e, _ := errors.AsType[*ambit.Error](err)
+		if e == nil || e.Code != ambit.CodeUnavailable || e.RetryAfter <= 0 || e.RetryAfter > 30*time.Second {
+			t.Fatalf("want unavailable, and when to come again, got %v", err)
+		}
+		for range e.RetryAfter / time.Second {
+			a.want(t, "unavailable", a.token(t, header("kid", "nobody-either")))
+			time.Sleep(time.Second)
+		}
+		a.want(t, "ok", token)
+		a.want(t, "invalid", old)
+		if got := a.wire.count("/keys"); got > 4 { // at first, twice for unknown keys, once because they were old
+			t.Errorf("the keys were fetched %d times in half a minute", got)
+		}
+	})
+}
+
 // Many requests at once, and no keys yet: one fetch, and all of them wait for it.
 func TestKeysFetchedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -274,7 +314,8 @@ func TestIssuerDown(t *testing.T) {
 					}
 					time.Sleep(time.Second)
 				}
-				a.want(t, "invalid", a.token(t, header("kid", "nobody")))
+				a.want(t, "unavailable", a.token(t, header("kid", "nobody"))) // which may be a new key
+				a.want(t, "invalid", a.token(t, header("kid", "nobody"), claim("iat", start2000.Unix())))
 				a.wire.set(func(w *wire) { w.down, w.hang = false, false })
 				if err := a.wire.issuer.Rotate(); err != nil {
 					t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 )
@@ -57,5 +59,49 @@ func TestIssuerKilledUnderLoad(t *testing.T) {
 	}
 	if got := w.issuer.Hits("/keys"); got > 2 {
 		t.Errorf("the keys were fetched %d times", got)
+	}
+}
+
+// The issuer is away for two minutes, in which its keys are to be looked at many times:
+// calls go on, and none is refused.
+func TestIssuerAwayUnderLoad(t *testing.T) {
+	for name, away := range map[string]func(*wire){
+		"refuses": func(w *wire) { w.down = true },
+		"hangs":   func(w *wire) { w.hang = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAlone(t, nil)
+				defer a.Close()
+				a.want(t, "ok", a.token(t))
+				var senders sync.WaitGroup
+				for i := range 8 {
+					seen := a.token(t, longLived)
+					senders.Go(func() {
+						time.Sleep(time.Duration(i) * time.Millisecond)
+						for range 500 {
+							a.want(t, "ok", seen)
+							a.want(t, "ok", a.token(t))
+							time.Sleep(500 * time.Millisecond)
+						}
+					})
+				}
+				const keys = "/keys"
+				time.Sleep(time.Minute)
+				before := a.wire.count(keys)
+				a.wire.set(away)
+				time.Sleep(2 * time.Minute)
+				during := a.wire.count(keys)
+				if during <= before+1 || during > before+25 {
+					t.Errorf("want up to one fetch in 5 seconds of two minutes, got %d", during-before)
+				}
+				a.wire.set(func(w *wire) { w.down, w.hang = false, false })
+				time.Sleep(11 * time.Second)
+				if got := a.wire.count(keys); got == during {
+					t.Error("nothing was fetched when the issuer was back")
+				}
+				senders.Wait()
+			})
+		})
 	}
 }

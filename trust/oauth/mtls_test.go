@@ -97,15 +97,18 @@ func TestMTLS(t *testing.T) {
 func TestMTLSBehindProxy(t *testing.T) {
 	mine := certificate(t)
 	for _, test := range []struct {
-		name    string
-		proxies []string
-		want    int
+		name         string
+		proxies      []string
+		certificates bool
+		want         int
 	}{
-		{"of a configured proxy", []string{"127.0.0.1/32"}, 200},
-		{"of anybody", nil, 401},
+		{"of a proxy that says it", []string{"127.0.0.1/32"}, true, 200},
+		{"of a proxy that passes it on", []string{"127.0.0.1/32"}, false, 401},
+		{"of anybody", nil, false, 401},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := start(t, setting{trust: func(o *trust.Options) {
+				o.ProxyCertificates = test.certificates
 				if o.Proxies = test.proxies; test.proxies != nil {
 					o.ProxyHeader = "X-Forwarded-For"
 				}

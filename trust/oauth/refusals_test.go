@@ -34,7 +34,7 @@ func header(name string, value any) change {
 // Every confusion about what a token is gets the one answer, with the challenge, on
 // both surfaces: which it was stands in the log alone.
 func TestConfusions(t *testing.T) {
-	w := start(t, setting{})
+	w := start(t, setting{oauth: func(o *oauth.Options) { o.Issuers[0].TenantClaim = "tenant" }})
 	now := time.Now()
 	for _, test := range []struct {
 		name   string
@@ -64,16 +64,19 @@ func TestConfusions(t *testing.T) {
 		{"unknown key", header("kid", "nobody"), "no such key"},
 		{"key id that is no text", header("kid", 5), "should be a text"},
 		{"something critical", header("crit", []string{"exp"}), "critical"},
-		{"a tenant, where there are none", claim("sub", ""), "without subject"},
+		{"no subject", claim("sub", ""), "without subject"},
+		{"a tenant, where there are none", claim("tenant", "acme"), `may not speak for the tenant \"acme\"`},
+		{"a tenant that is no text", claim("tenant", 7), "tenant is no text"},
 		{"scope that is no text", claim("scope", 12), "no list of scopes"},
 		{"bound in an unknown way", claim("cnf", map[string]any{"kid": "x"}), "not known here"},
 		{"bound to nothing", claim("cnf", map[string]any{}), "malformed"},
 		{"binding that is no object", claim("cnf", "x"), "malformed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			before := len(w.log.String())
 			w.refused(t, w.token(t, "/mcp", "notes", test.change), w.token(t, "/api", "", test.change))
-			if !strings.Contains(w.log.String(), test.log) {
-				t.Errorf("the log does not say %q", test.log)
+			if log := w.log.String()[before:]; strings.Count(log, test.log) != 2 {
+				t.Errorf("want the reason %q for each of the two, got\n%s", test.log, log)
 			}
 		})
 	}
