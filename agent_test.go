@@ -38,7 +38,7 @@ func TestT31_AgentPolicy(t *testing.T) {
 		{name: "require, write", spec: ambit.RequireAgent, effect: ambit.Write, want: required(ambit.AgentOnce), seen: true},
 		{name: "require, idempotent write", spec: ambit.RequireAgent, effect: ambit.Write, idempotent: true, want: required(ambit.AgentIdentified), seen: true},
 		{name: "request, read", spec: ambit.RequireAgentRequest, effect: ambit.Read, want: required(ambit.AgentRequest), seen: true},
-		{name: "request, destructive", spec: ambit.RequireAgentRequest, effect: ambit.Destructive, want: required(ambit.AgentOnce), seen: true},
+		{name: "request, external", spec: ambit.RequireAgentRequest, effect: ambit.External, want: required(ambit.AgentOnce), seen: true},
 		{name: "once, read", spec: ambit.RequireAgentOnce, effect: ambit.Read, want: required(ambit.AgentOnce), seen: true},
 	}
 	for _, tt := range tests {

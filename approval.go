@@ -6,8 +6,10 @@ type Approval uint8
 // The levels of approval.
 const (
 	// ApprovalUnset adds nothing to what effect and mode demand; where they
-	// ask, Confirm answers, except that a destructive call over MCP, an
-	// assistant, a sandbox or a schedule takes Human.
+	// ask, Confirm answers. A destructive call over MCP, by an assistant, a
+	// sandbox or a schedule takes at least Human, whatever is said here, and so
+	// does one over HTTP by a principal of KindAgent or with a verified agent: a
+	// model would hand the confirmation back to itself.
 	ApprovalUnset Approval = iota
 	// Confirm takes a confirmation by the caller or the consent of the run's
 	// own person, in every mode and for every effect, reads included.
@@ -32,11 +34,9 @@ func (a Approval) String() string {
 // requirement returns whose word a call of the capability needs if it needs
 // any, on the surface that caused it.
 func requirement(spec *Spec, via Surface) Approval {
-	if spec.Approval != ApprovalUnset {
-		return spec.Approval
-	}
+	need := max(spec.Approval, Confirm)
 	if spec.Effect == Destructive && via&(MCP|Assistant|Sandbox|Schedule) != 0 {
-		return Human
+		need = max(need, Human)
 	}
-	return Confirm
+	return need
 }

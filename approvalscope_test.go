@@ -3,6 +3,7 @@ package ambit_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,4 +204,22 @@ type astray struct{ *approval.Approvals }
 
 func (astray) Propose(context.Context, ambit.Proposal, func(context.Context, *ambit.Principal) error) (ambit.Standing, error) {
 	return ambit.Standing{ID: "other", State: ambit.ProposalApproved, Level: ambit.FourEyes}, nil
+}
+
+// TestT13_NoticeOfDecidersNobodyLooksUp holds that the operator is told where a
+// decider's permission is remembered rather than looked up.
+func TestT13_NoticeOfDecidersNobodyLooksUp(t *testing.T) {
+	t.Parallel()
+	told := func(change func(*ambit.Options)) bool {
+		w := newWorld(func(w *world) { change(&w.options) })
+		return slices.ContainsFunc(w.Notices(), func(n string) bool { return strings.Contains(n, "set Options.Resolve") })
+	}
+	if !told(func(*ambit.Options) {}) {
+		t.Error("nothing looks deciders up: want a notice")
+	}
+	if told(func(o *ambit.Options) {
+		o.Resolve = func(_ context.Context, p *ambit.Principal) (*ambit.Principal, error) { return p, nil }
+	}) {
+		t.Error("deciders are resolved: want no notice")
+	}
 }

@@ -24,12 +24,10 @@ func TestT14_ConfirmationIsBound(t *testing.T) {
 		change(&who)
 		return &who
 	}
-	agent := ambit.AgentIdentity{URL: "https://agent.example", Key: "k1", Level: ambit.AgentOnce}
 	for _, test := range []struct {
 		name   string
 		who    *ambit.Principal
 		input  string
-		agent  ambit.AgentIdentity
 		change func(*world)
 		token  func(string) string
 		want   string
@@ -42,7 +40,6 @@ func TestT14_ConfirmationIsBound(t *testing.T) {
 		{name: "another tenant", who: with(func(p *ambit.Principal) { p.Tenant = "acme" }), want: invalid},
 		{name: "another authority", who: with(func(p *ambit.Principal) { p.Authority = "other" }), want: invalid},
 		{name: "a second client of the same user", who: with(func(p *ambit.Principal) { p.Client = "other" }), want: invalid},
-		{name: "an agent", agent: agent, want: invalid},
 		{name: "another revision", change: func(w *world) { w.spec.Revision = "2" }, want: invalid},
 		{name: "another permission", change: func(w *world) { w.spec.Permission = ambit.Authenticated }, want: invalid},
 		{name: "other scopes", change: func(w *world) { w.spec.Scopes = []string{"change"} }, want: invalid},
@@ -73,7 +70,7 @@ func TestT14_ConfirmationIsBound(t *testing.T) {
 		if test.input == "" {
 			test.input = `{"text":"a"}`
 		}
-		ctx, run := w.NewRun(t.Context(), ambit.RunOptions{Principal: test.who, Surface: ambit.HTTP, Agent: test.agent})
+		ctx, run := w.NewRun(t.Context(), ambit.RunOptions{Principal: test.who, Surface: ambit.HTTP})
 		result, err := run.Invoke(ctx, ambit.Request{Name: "change", Input: []byte(test.input), Confirmation: token})
 		run.End()
 		got := string(result.Output)
@@ -83,6 +80,71 @@ func TestT14_ConfirmationIsBound(t *testing.T) {
 		is(t, test.name, test.want, got)
 		if runs := w.runs.Load(); (runs == 1) != (test.want != invalid) {
 			t.Errorf("%s: ran %d times", test.name, runs)
+		}
+	}
+}
+
+// TestT14_ConfirmationIsBoundToAgents holds that what one agent has prepared no
+// other can confirm, and neither can who comes without one.
+func TestT14_ConfirmationIsBoundToAgents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(func(w *world) { w.spec.Effect, w.spec.Approval = ambit.External, ambit.Confirm })
+	mine := ambit.AgentIdentity{URL: "https://agent.example", Key: "k1", Level: ambit.AgentOnce}
+	call := func(agent ambit.AgentIdentity, confirmation string) (string, *ambit.Error) {
+		ctx, run := w.NewRun(t.Context(), ambit.RunOptions{Principal: writer, Surface: ambit.HTTP, Agent: agent})
+		defer run.End()
+		result, err := run.Invoke(ctx, ambit.Request{Name: "change", Input: []byte(`{"text":"a"}`), Confirmation: confirmation})
+		if err != nil {
+			return "", failure(t, err)
+		}
+		return string(result.Output), nil
+	}
+	_, asked := call(mine, "")
+	if asked == nil || asked.Approval == nil || asked.Approval.Token == "" {
+		t.Fatalf("want a confirmation to be asked for, got %v", asked)
+	}
+	for name, other := range map[string]ambit.AgentIdentity{
+		"none": {}, "another key": {URL: mine.URL, Key: "k2", Level: ambit.AgentOnce}, "another agent": {URL: "https://other.example", Key: "k1", Level: ambit.AgentOnce},
+	} {
+		if _, e := call(other, asked.Approval.Token); e == nil || e.Code != ambit.CodeConfirmationInvalid {
+			t.Errorf("%s: want confirmation_invalid, got %v", name, e)
+		}
+	}
+	if got, e := call(mine, asked.Approval.Token); got != `{"text":"a 1"}` {
+		t.Errorf("the same agent: want it to run, got %q and %v", got, e)
+	}
+}
+
+// TestT18_AgentsDoNotConfirmForThemselves holds that over HTTP, too, a person
+// decides about what an agent would destroy, whichever way it is told to be one
+// and whatever the capability says.
+func TestT18_AgentsDoNotConfirmForThemselves(t *testing.T) {
+	t.Parallel()
+	robot := *writer
+	robot.Kind = ambit.KindAgent
+	bot := ambit.AgentIdentity{URL: "https://agent.example", Key: "k1", Level: ambit.AgentOnce}
+	for _, tt := range []struct {
+		name     string
+		who      *ambit.Principal
+		agent    ambit.AgentIdentity
+		surface  ambit.Surface
+		approval ambit.Approval
+		effect   ambit.Effect
+		want     ambit.Code
+	}{
+		{"a user", writer, ambit.AgentIdentity{}, ambit.HTTP, ambit.ApprovalUnset, ambit.Destructive, ambit.CodeConfirmationRequired},
+		{"a principal of kind agent", &robot, ambit.AgentIdentity{}, ambit.HTTP, ambit.ApprovalUnset, ambit.Destructive, ambit.CodeApprovalPending},
+		{"a user whose request an agent carries", writer, bot, ambit.HTTP, ambit.ApprovalUnset, ambit.Destructive, ambit.CodeApprovalPending},
+		{"where the capability asks for less", &robot, bot, ambit.HTTP, ambit.Confirm, ambit.Destructive, ambit.CodeApprovalPending},
+		{"where the capability asks for less, over MCP", writer, ambit.AgentIdentity{}, ambit.MCP, ambit.Confirm, ambit.Destructive, ambit.CodeApprovalPending},
+		{"what destroys nothing", &robot, bot, ambit.HTTP, ambit.Confirm, ambit.External, ambit.CodeConfirmationRequired},
+	} {
+		w := newWorld(func(w *world) { w.spec.Effect, w.spec.Approval = tt.effect, tt.approval })
+		ctx, run := w.NewRun(t.Context(), ambit.RunOptions{Principal: tt.who, Surface: tt.surface, Agent: tt.agent})
+		_, err := run.Invoke(ctx, ambit.Request{Name: "change", Input: []byte(`{"text":"a"}`)})
+		run.End()
+		if got := ambit.CodeOf(err); got != tt.want || w.runs.Load() != 0 {
+			t.Errorf("%s: want %s and no run, got %v and %d", tt.name, tt.want, err, w.runs.Load())
 		}
 	}
 }

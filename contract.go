@@ -82,6 +82,10 @@ func (c *Contract[In, Out]) Bind(handler func(context.Context, In) (Out, error))
 // through the whole pipeline: the same line in application code, inside another
 // handler and in a test. Errors are [*Error]; a context without a run is
 // CodeUnauthenticated.
+//
+// A handler that calls what takes a person's decision does so before it does its
+// own part: by returning CodeApprovalPending or CodeApprovalDenied of such a call it
+// vouches that it may be called again from the start.
 func (c *Contract[In, Out]) Call(ctx context.Context, in In, options ...CallOption) (Out, error) {
 	return callTyped(ctx, c, in, options)
 }

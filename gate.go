@@ -18,6 +18,9 @@ import (
 func (a *App) gate(call *Call, in *invocation) (again bool, failure *Error) {
 	run, spec := call.run, &in.entry.contract.spec
 	decision, need := spec.Decide(run.modeFor(in.Mode), run.via)
+	if spec.Effect == Destructive && need == Confirm && run.via&(HTTP|WebMCP) != 0 && run.led((*Run).byAgent) {
+		need = Human // it would hand the confirmation back to itself, as over MCP
+	}
 	switch {
 	case decision == DecisionBlock:
 		return false, blockedInPlan()

@@ -28,7 +28,7 @@ func (c waiting) want() ambit.Code {
 	asks := c.effect > free[c.mode] || c.level != ambit.ApprovalUnset
 	need := max(c.level, ambit.Confirm)
 	agents := c.surface&(ambit.MCP|ambit.Assistant|ambit.Sandbox|ambit.Schedule) != 0
-	if c.effect == ambit.Destructive && c.level == ambit.ApprovalUnset && agents {
+	if c.effect == ambit.Destructive && agents {
 		need = ambit.Human
 	}
 	reviewed := c.monitor != "none" && (asks || c.effect != ambit.Read)

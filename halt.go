@@ -86,7 +86,7 @@ func (h Halt) stops(call *Call) bool {
 	case HaltChanges:
 		return call.Effect() != Read
 	case HaltAgents:
-		return call.run.via&agentSurfaces != 0 || call.run.led(func(r *Run) bool { return r.agent.Verified() || r.who().Kind == KindAgent })
+		return call.run.via&agentSurfaces != 0 || call.run.led((*Run).byAgent)
 	case HaltPrincipal:
 		return call.run.led(func(r *Run) bool { return r.key == h.Of })
 	case HaltTenant:
@@ -96,6 +96,9 @@ func (h Halt) stops(call *Call) bool {
 	}
 	return true
 }
+
+// byAgent reports whether an agent works in the run, or carries its request.
+func (r *Run) byAgent() bool { return r.agent.Verified() || r.who().Kind == KindAgent }
 
 // led reports whether a run, or one of those that it was made in, is such a one.
 func (r *Run) led(such func(*Run) bool) bool {

@@ -26,6 +26,9 @@ func (a *App) ready() (faults []error) {
 	if a.recorder == nil && slices.ContainsFunc(a.entries, func(e *entry) bool { return e.contract.spec.Effect >= Execute }) {
 		a.notices = append(a.notices, "no audit record is kept of what executes, reaches out or destroys: package trust/audit has one, for Options.Ledger")
 	}
+	if a.approves() && a.options.Resolve == nil && a.options.Policy == nil {
+		a.notices = append(a.notices, "who has approved a call counts as permitted to for as long as the approval may be used, whatever happens to the permission meanwhile: set Options.Resolve, or a Policy that looks it up")
+	}
 	part, ok := a.options.Ledger.(readier)
 	if !ok {
 		return nil

@@ -209,10 +209,8 @@ func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error,
 	if !o.claimed || o.joined && failure == nil {
 		return
 	}
-	err := a.withLedger(call, context.WithoutCancel(call.ctx.parent), func(ctx context.Context) error {
-		if !call.ran || failure != nil && (failure.Executed == ExecutedNo || call.Effect() == Read) {
-			return a.options.Ledger.Release(ctx, o.claim)
-		}
+	end := func(ctx context.Context) error { return a.options.Ledger.Release(ctx, o.claim) }
+	if call.ran && (failure == nil || failure.Executed != ExecutedNo && call.Effect() != Read) {
 		ending := Ending{Failed: failure != nil}
 		if o.repeatable() {
 			ending.Outcome = a.sealOutcome(call, in.frame, result, in.WantText, failure)
@@ -220,12 +218,31 @@ func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error,
 		if o.claim.Intent != nil {
 			ending.Event = &event
 		}
-		return a.options.Ledger.Finish(ctx, o.claim, ending)
-	})
+		end = func(ctx context.Context) error { return a.options.Ledger.Finish(ctx, o.claim, ending) }
+	}
+	err := a.withLedger(call, context.WithoutCancel(call.ctx.parent), func(ctx context.Context) error { return insist(ctx, end) })
 	if err != nil {
 		a.logger.ErrorContext(call.ctx.parent, "the outcome of a claimed call was not recorded: a repetition is a conflict until a person settles it, or its key expires",
 			slog.String("capability", call.Capability()), slog.String("call", call.id.String()), slog.String("proposal", o.claim.Approval.ID), slog.Any("cause", err))
 	}
+}
+
+// insist tries a few times what ends a claim, in about a second: a connection
+// that broke must not leave a call unknown whose outcome is known here. Ending a
+// claim twice does no more than ending it once.
+func insist(ctx context.Context, end func(context.Context) error) error {
+	for _, pause := range [...]time.Duration{50 * time.Millisecond, 200 * time.Millisecond, 800 * time.Millisecond} {
+		err := end(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+	return end(ctx)
 }
 
 // joins reports whether a ledger's Finish would be part of a transaction of the

@@ -293,7 +293,7 @@ func TestT17_FailingLedger(t *testing.T) {
 		{"look-up panics", map[string]error{"find": errors.New("panic")}, "unavailable", "unavailable", "find find", 0},
 		{"look-up with an answer", map[string]error{"find": ambit.Errorf(ambit.CodeRateLimited, "Full.")}, "rate_limited", "rate_limited", "find find", 0},
 		{"claim, made all the same", map[string]error{"claim": broken}, "unavailable", "unavailable", "find claim release find claim release", 0},
-		{"finish", map[string]error{"finish": broken}, "", "conflict", "find claim finish find", 1},
+		{"finish", map[string]error{"finish": broken}, "", "conflict", "find claim finish finish finish finish find", 1},
 		{"finish panics", map[string]error{"finish": errors.New("panic")}, "", "conflict", "find claim finish find", 1},
 	}
 	for _, test := range tests {

@@ -164,8 +164,11 @@ func (m *Memory) Finish(_ context.Context, c ambit.Claim, e ambit.Ending) error 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.records[c.Key]
-	if r == nil || r.attempt != c.Attempt || r.finished {
+	switch {
+	case r == nil || r.attempt != c.Attempt:
 		return errors.New("the claim to finish is not there: it has expired")
+	case r.finished:
+		return nil
 	}
 	r.finished = true
 	held := m.shares[r.principal]

@@ -90,7 +90,7 @@ func TestT17_Lives(t *testing.T) {
 		{"lapsed", steps(pass(time.Minute)), in(ambit.RecordUnknown, ""), false},
 		{"finished", steps(finish(c)), in(ambit.RecordFinished, "done"), false},
 		{"finished after the lease", steps(pass(time.Hour), finish(c)), in(ambit.RecordFinished, "done"), false},
-		{"finished twice", steps(finish(c), finish(c)), in(ambit.RecordFinished, "done"), true},
+		{"finished twice", steps(finish(c), finish(c)), in(ambit.RecordFinished, "done"), false},
 		{"finished by a stranger", steps(finish(strange)), in(ambit.RecordRunning, ""), true},
 		{"released", steps(release(c)), free, false},
 		{"released by a stranger", steps(release(strange)), in(ambit.RecordRunning, ""), false},
