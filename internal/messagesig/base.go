@@ -27,6 +27,7 @@ type Message struct {
 
 	dictionaries map[string]*httpsfv.Dictionary // what was parsed for their members
 	parsed       int                            // bytes of them
+	based        int                            // bytes of what all signatures cover
 }
 
 // Authority returns the value of @authority for a scheme and a host with or
@@ -44,27 +45,24 @@ func Authority(scheme, host string) string {
 }
 
 // base writes a line for each component and the one that says which they are.
-func base(m *Message, covered []identifier, list httpsfv.InnerList) ([]byte, error) {
-	params, err := httpsfv.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, 0, 512)
-	for _, one := range covered {
-		value, err := m.value(one.Component)
+func base(m *Message, covered []Component, list httpsfv.InnerList) ([]byte, error) {
+	text := make([]byte, 0, 1024)
+	for i, c := range covered {
+		value, err := m.value(c)
 		if err != nil {
 			return nil, err
 		}
-		if len(text)+len(value) > maxBase {
+		if m.based += len(value); m.based > maxBase {
 			return nil, errors.New("what is covered is too large")
 		}
-		text = append(text, one.text...)
+		if text, err = appendItem(text, list.Items[i]); err != nil {
+			return nil, err
+		}
 		text = append(text, ": "...)
 		text = append(text, value...)
 		text = append(text, '\n')
 	}
-	text = append(text, `"@signature-params": `...)
-	return append(text, params...), nil
+	return appendList(append(text, `"@signature-params": `...), list)
 }
 
 // value returns the value of a component. A line break in it would be a line of
@@ -125,14 +123,14 @@ func (m *Message) derived(name string) (string, bool) {
 // field returns the value of a field or of a member of it (RFC 9421, sections
 // 2.1 and 2.1.2).
 func (m *Message) field(name, key string) (string, bool) {
-	lines := m.Header[http.CanonicalHeaderKey(name)]
-	if len(lines) == 0 {
-		return "", false
-	}
 	if key != "" {
 		return m.member(name, key)
 	}
-	if len(lines) == 1 {
+	lines := m.Header[http.CanonicalHeaderKey(name)]
+	switch len(lines) {
+	case 0:
+		return "", false
+	case 1:
 		return strings.Trim(lines[0], " \t"), true
 	}
 	trimmed := make([]string, len(lines))

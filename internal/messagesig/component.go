@@ -22,17 +22,11 @@ type Component struct {
 	Request bool
 }
 
-// identifier is a component as it is written at the start of its line.
-type identifier struct {
-	Component
-	text string
-}
-
 // identify reads one item of a list of covered components.
-func identify(item httpsfv.Item) (identifier, error) {
+func identify(item httpsfv.Item) (Component, error) {
 	name, ok := item.Value.(string)
 	if !ok || !fieldName(strings.TrimPrefix(name, "@")) {
-		return identifier{}, errors.New("a covered component has no name in lower case")
+		return Component{}, errors.New("a covered component has no name in lower case")
 	}
 	c := Component{Name: name}
 	for _, param := range item.Params.Names() {
@@ -44,14 +38,10 @@ func identify(item httpsfv.Item) (identifier, error) {
 		case param == "req" && value == true:
 			c.Request = true
 		default:
-			return identifier{}, fmt.Errorf("a component has the parameter %q, which is not known here", param)
+			return Component{}, fmt.Errorf("a component has the parameter %q, which is not known here", param)
 		}
 	}
-	if c == (Component{Name: name}) {
-		return identifier{c, `"` + name + `"`}, nil // which has nothing to be escaped
-	}
-	text, err := httpsfv.Marshal(item)
-	return identifier{c, text}, err
+	return c, nil
 }
 
 // item is the inverse of [identify].

@@ -17,6 +17,6 @@ const (
 
 	maxParams  = 128 // in one field
 	maxItems   = 128
-	maxBase    = 64 << 10 // of what is signed
+	maxBase    = 64 << 10 // of what all signatures of a message cover
 	maxMembers = 16 << 10 // of the fields of a message that are parsed for members
 )

@@ -15,7 +15,7 @@ type Signature struct {
 	Label string
 
 	list    httpsfv.InnerList
-	covered []identifier
+	covered []Component
 	fault   error // why its components cannot be told
 	value   []byte
 }
@@ -52,17 +52,17 @@ func Parse(input, signature []string) ([]*Signature, error) {
 	return signatures, nil
 }
 
-func identifyAll(items []httpsfv.Item) ([]identifier, error) {
+func identifyAll(items []httpsfv.Item) ([]Component, error) {
 	if len(items) > MaxComponents {
 		return nil, fmt.Errorf("more than %d components are covered", MaxComponents)
 	}
-	covered := make([]identifier, 0, len(items))
+	covered := make([]Component, 0, len(items))
 	for _, item := range items {
 		one, err := identify(item)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(covered, func(other identifier) bool { return other.Component == one.Component }) {
+		if slices.Contains(covered, one) {
 			return nil, errors.New("a component is covered twice")
 		}
 		covered = append(covered, one)
@@ -79,9 +79,7 @@ func (s *Signature) Fault() error { return s.fault }
 func (s *Signature) Value() []byte { return s.value }
 
 // Covers reports whether a component is covered.
-func (s *Signature) Covers(c Component) bool {
-	return slices.ContainsFunc(s.covered, func(one identifier) bool { return one.Component == c })
-}
+func (s *Signature) Covers(c Component) bool { return slices.Contains(s.covered, c) }
 
 // Keys returns the members of a dictionary field that are covered one by one.
 func (s *Signature) Keys(field string) []string {

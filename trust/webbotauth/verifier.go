@@ -203,7 +203,7 @@ func (v *Verifier) message(r *http.Request) *messagesig.Message {
 		}
 	}
 	m.Authority = messagesig.Authority(m.Scheme, r.Host)
-	if v.authority != "" && loopbackName(r.Host) {
+	if v.authority != "" && m.Authority != v.authority && loopbackName(r.Host) {
 		m.Authority = v.authority
 	}
 	return m
