@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -25,6 +26,7 @@ type chain struct {
 	mac    []byte // of the entry seq
 	code   hash.Hash
 	doubt  bool // whether something follows seq in the store is not known
+	tried  []tried
 
 	digests sync.Pool // of hash.Hash: the codes of inputs
 
@@ -33,6 +35,22 @@ type chain struct {
 
 	marked Checkpoint // the last one; for the goroutine that writes
 }
+
+// tried is what the store was given for the place behind the head, and did not
+// take as far as anybody could tell. Until the place is taken it may still turn out
+// that it did.
+type tried struct {
+	code  []byte // of the last entry
+	fates []*fate
+}
+
+// maxTried is how many of those a chain knows. Transactions older than that many
+// tries have ended.
+const maxTried = 16
+
+// fate is what became of a line that is given to the store until it takes it. It is
+// for whoever has the turn of the chain.
+type fate struct{ landed bool }
 
 // chainOf returns the chain of a tenant, which begins with its first entry.
 func (l *Log) chainOf(tenant string) *chain {
@@ -70,8 +88,10 @@ func (c *chain) digest(dst, input []byte) []byte {
 
 // extend gives entries the places behind the head and holds those while add puts
 // them into the store, all or none. Added is whether they are there, as far as
-// anybody can tell: after an error of add the store is asked.
-func (l *Log) extend(ctx context.Context, c *chain, entries []Entry, add func(ctx context.Context, entries []Entry) (added bool, err error)) (added bool, err error) {
+// anybody can tell: after an error of add the store is asked. Entries that may be
+// given to it again have a fate, the others nil; those of which an earlier try has
+// landed are passed over.
+func (l *Log) extend(ctx context.Context, c *chain, entries []Entry, fates []*fate, add func(ctx context.Context, entries []Entry) (added bool, err error)) (added bool, err error) {
 	select {
 	case <-c.turn:
 	case <-ctx.Done():
@@ -84,12 +104,18 @@ func (l *Log) extend(ctx context.Context, c *chain, entries []Entry, add func(ct
 		}
 	}
 	for try := 0; ; try++ {
+		if entries, fates = missing(entries, fates); len(entries) == 0 {
+			return true, nil
+		}
 		head := c.place(entries)
 		c.doubt = true // also where add does not return
+		c.try(head.MAC, fates)
 		added, err = add(ctx, entries)
 		if err == nil {
 			if c.doubt = false; added {
 				c.seq, c.mac = head.Seq, head.MAC
+				c.settle(head.MAC)
+				c.tried = nil
 			}
 			return added, nil
 		}
@@ -105,6 +131,48 @@ func (l *Log) extend(ctx context.Context, c *chain, entries []Entry, add func(ct
 		}
 		// Another entry has the place, one whose fate was not known until now or a
 		// foreign one, so that the transaction of add surely failed.
+	}
+}
+
+// missing returns the entries of which no try has landed.
+func missing(entries []Entry, fates []*fate) ([]Entry, []*fate) {
+	landed := func(f *fate) bool { return f != nil && f.landed }
+	if !slices.ContainsFunc(fates, landed) {
+		return entries, fates
+	}
+	var left []Entry
+	var theirs []*fate
+	for i, f := range fates {
+		if !landed(f) {
+			left, theirs = append(left, entries[i]), append(theirs, f)
+		}
+	}
+	return left, theirs
+}
+
+// try notes that entries with fates are given to the store, the last of them with
+// this code.
+func (c *chain) try(code []byte, fates []*fate) {
+	if !slices.ContainsFunc(fates, func(f *fate) bool { return f != nil }) {
+		return
+	}
+	if len(c.tried) == maxTried {
+		c.tried = slices.Delete(c.tried, 0, 1)
+	}
+	c.tried = append(c.tried, tried{code, fates})
+}
+
+// settle notes that the entry with a code is in the store, and those before it.
+func (c *chain) settle(code []byte) {
+	for _, t := range c.tried {
+		if !hmac.Equal(t.code, code) {
+			continue
+		}
+		for _, f := range t.fates {
+			if f != nil {
+				f.landed = true
+			}
+		}
 	}
 }
 
@@ -127,6 +195,7 @@ func (c *chain) place(entries []Entry) (head Entry) {
 func (l *Log) catchUp(ctx context.Context, c *chain, want []byte) (landed bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storePatience)
 	defer cancel()
+	began := c.seq
 	for {
 		page, _, err := l.store.Entries(ctx, Query{Tenant: c.tenant, Writer: c.writer, FromSeq: c.seq + 1})
 		if err != nil {
@@ -139,14 +208,17 @@ func (l *Log) catchUp(ctx context.Context, c *chain, want []byte) (landed bool, 
 				// it; what happens from now on is recorded all the same.
 				l.logger.ErrorContext(ctx, "an entry that this log has not written stands in its audit chain: it begins another chain",
 					slog.String("tenant", c.tenant), slog.String("writer", c.writer), slog.Uint64("seq", c.seq+1))
-				c.writer, c.seq, c.mac, c.doubt = rand.Text(), 0, nil, false
+				c.writer, c.seq, c.mac, c.doubt, c.tried = rand.Text(), 0, nil, false, nil
 				return landed, nil
 			}
 			c.seq, c.mac = e.Seq, e.MAC
+			c.settle(e.MAC)
 			landed = landed || want != nil && hmac.Equal(e.MAC, want)
 		}
 		if len(page) == 0 {
-			c.doubt = false
+			if c.doubt = false; c.seq > began { // the place is taken: what else was tried has failed
+				c.tried = nil
+			}
 			return landed, nil
 		}
 	}

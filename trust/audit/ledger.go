@@ -70,7 +70,7 @@ func (l *Log) claim(ctx context.Context, c ambit.Claim, n *line) (ambit.Record, 
 	switch {
 	case n.event.Effect >= ambit.Execute:
 		var got ambit.Record
-		landed, err := l.with(ctx, n.record(), func(ctx context.Context, e Entry) (bool, error) {
+		landed, err := l.with(ctx, n.record(), nil, func(ctx context.Context, e Entry) (bool, error) {
 			record, err := l.store.ClaimWith(ctx, c, e)
 			got = record
 			return made(record), err
@@ -92,7 +92,8 @@ func made(r ambit.Record) bool { return r.State == ambit.RecordFree && r.Approva
 func takes(c ambit.Claim) bool { return c.Key != (ambit.Digest{}) || c.Approval.ID != "" }
 
 // Finish ends a claim. The outcome of its call goes on record in the same
-// transaction, unless that is one of the application's.
+// transaction, unless that is one of the application's. After an error it may be
+// asked again: the outcome is on record once.
 func (l *Log) Finish(ctx context.Context, c ambit.Claim, ending ambit.Ending) error {
 	u := l.underWay(ctx)
 	if c.Intent == nil || u == nil || ending.Event == nil || !takes(c) && ending.Event.Effect < ambit.Execute || l.Joins(ctx) {
@@ -110,7 +111,7 @@ func (l *Log) Finish(ctx context.Context, c ambit.Claim, ending ambit.Ending) er
 	n := l.newLine(kind, ending.Event)
 	defer l.recycle(n)
 	n.digest, n.input, n.large = append(n.digest, u.digest...), append(n.input, u.input...), u.large
-	landed, err := l.with(ctx, n.record(), func(ctx context.Context, e Entry) (bool, error) {
+	landed, err := l.with(ctx, n.record(), &u.outcome, func(ctx context.Context, e Entry) (bool, error) {
 		err := l.store.FinishWith(ctx, c, ending, e)
 		return err == nil, err
 	})

@@ -18,6 +18,7 @@ type line struct {
 	input  []byte      // the canonical input; empty: it is not recorded
 	large  bool        // it would have been, but for its size
 	must   bool        // has to be written, and holds one of Log.slots
+	fate   *fate       // of what has to be written
 
 	kept   ambit.CallInput // of which digest and input are still to be made
 	buffer []byte          // the room that kept is in

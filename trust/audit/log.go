@@ -212,19 +212,19 @@ func (l *Log) Ready() (notice string, err error) {
 // twice, where its first transaction failed because the place was taken. The
 // error of add is returned as it is.
 func (l *Log) With(ctx context.Context, r Record, add func(ctx context.Context, e Entry) (added bool, err error)) error {
-	_, err := l.with(ctx, r, add)
+	_, err := l.with(ctx, r, nil, add)
 	return err
 }
 
 // with is With, and reports whether the entry is in the store, which it may be
-// although there is an error.
-func (l *Log) with(ctx context.Context, r Record, add func(ctx context.Context, e Entry) (added bool, err error)) (added bool, err error) {
+// although there is an error. F is the fate of what may be written again, or nil.
+func (l *Log) with(ctx context.Context, r Record, f *fate, add func(ctx context.Context, e Entry) (added bool, err error)) (added bool, err error) {
 	select {
 	case <-l.closing:
 		return false, errClosed
 	default:
 	}
-	return l.extend(ctx, l.chainOf(r.Tenant), []Entry{r.entry()}, func(ctx context.Context, entries []Entry) (bool, error) {
+	return l.extend(ctx, l.chainOf(r.Tenant), []Entry{r.entry()}, []*fate{f}, func(ctx context.Context, entries []Entry) (bool, error) {
 		return add(ctx, entries[0])
 	})
 }

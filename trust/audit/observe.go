@@ -24,6 +24,7 @@ type underWay struct {
 	claimed bool // the outcome has to be on record
 	intent  bool // and there may be an intent
 	written bool // the outcome is on record
+	outcome fate
 	digest  []byte
 	input   []byte
 	large   bool
@@ -102,6 +103,7 @@ func (l *Log) ended(u *underWay, e *ambit.Event) bool {
 		}
 		n := l.newLine(kind, e)
 		n.digest, n.input, n.large = append(n.digest, u.digest...), append(n.input, u.input...), u.large
+		n.fate = &u.outcome
 		u.slot = false
 		l.must(n)
 	}
@@ -118,6 +120,7 @@ func (l *Log) late(ctx context.Context, n *line) {
 		l.lose(n, err)
 		return
 	}
+	n.fate = &fate{}
 	l.must(n)
 }
 

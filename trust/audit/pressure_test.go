@@ -154,7 +154,7 @@ type faulty struct {
 	*memory.Store
 	mu   sync.Mutex
 	how  string
-	late func() // what a transaction does whose end nobody learned, when it comes to it
+	late func() // what a transaction does whose end nobody learned, when the next one begins
 }
 
 var errBroken = errors.New("the connection is broken")
@@ -169,11 +169,18 @@ func (f *faulty) fail(how string) {
 func (f *faulty) do(something func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.late != nil {
+		f.late()
+		f.late = nil
+	}
 	switch f.how {
 	case "down":
 		return errBroken
 	case "done, but nobody learns it":
 		f.how = ""
+		return errors.Join(something(), errBroken)
+	case "done, and down from then on":
+		f.how = "down"
 		return errors.Join(something(), errBroken)
 	case "panics":
 		f.how = ""
@@ -274,58 +281,96 @@ func TestT22_LossIsNotSilent(t *testing.T) {
 }
 
 // A transaction whose end nobody learned leaves no gap and no fork in the chain,
-// whether it took effect at once, later, or not at all.
+// whether it took effect at once, later, or not at all, and no outcome is on record
+// twice.
 func TestT22_UnknownEndsOfTransactions(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"done, but nobody learns it", "done later"} {
+	for _, how := range []string{"done, but nobody learns it", "done, and down from then on", "done later"} {
 		for _, step := range []string{"claim", "finish", "append"} {
-			store := &faulty{Store: memory.New()}
-			log := newLog(t, store)
-			one := func(effect ambit.Effect) error {
-				return call(t.Context(), log, eventOf(effect), ambit.Digest{}, `{}`, func() ambit.Code {
-					if step == "finish" {
-						store.fail(how)
-					}
-					return ""
-				})
-			}
-			if err := call(t.Context(), log, eventOf(ambit.Execute), ambit.Digest{}, `{}`, succeed); err != nil {
-				t.Fatal(err)
-			}
-			var err error
-			switch step {
-			case "append":
-				store.fail(how)
-				err = one(ambit.Write)
-				flush(t, log)
-			case "claim":
-				store.fail(how)
-				err = one(ambit.Execute)
-			case "finish":
-				err = one(ambit.Execute)
-			}
-			store.mu.Lock()
-			if store.late != nil {
-				store.late()
-			}
-			store.mu.Unlock()
-			if how == "done, but nobody learns it" && err != nil {
-				t.Errorf("%s, %s: the log can tell that it was done, and says %v", how, step, err)
-			}
-			step = ""
-			for range 3 {
-				if err := one(ambit.Execute); err != nil {
-					t.Errorf("%s: the chain does not go on: %v", how, err)
+			synctest.Test(t, func(t *testing.T) {
+				store := &faulty{Store: memory.New()}
+				log := newLog(t, store, func(o *audit.Options) { o.Logger = slog.New(slog.DiscardHandler) })
+				at, calls := step, ambit.ID(0)
+				one := func(effect ambit.Effect) error {
+					e := eventOf(effect)
+					calls++
+					e.Call += calls
+					return call(t.Context(), log, e, ambit.Digest{}, `{}`, func() ambit.Code {
+						if at == "finish" {
+							store.fail(how)
+						}
+						return ""
+					})
 				}
-			}
-			flush(t, log)
-			verified(t, log, "acme")
-			got := kinds(t, store, "acme")
-			if got["outcome"] < 4 || got["intent"] < 4 {
-				t.Errorf("%s, %s: something is lost: %v", how, step, got)
-			}
+				if err := call(t.Context(), log, eventOf(ambit.Execute), ambit.Digest{}, `{}`, succeed); err != nil {
+					t.Fatal(err)
+				}
+				var err error
+				switch step {
+				case "append":
+					store.fail(how)
+					err = one(ambit.Write)
+					synctest.Wait()
+				case "claim":
+					store.fail(how)
+					err = one(ambit.Execute)
+				case "finish":
+					err = one(ambit.Execute)
+				}
+				if at = ""; how == "done, and down from then on" {
+					store.fail("")
+				}
+				if how == "done, but nobody learns it" && err != nil {
+					t.Errorf("%s, %s: the log can tell that it was done, and says %v", how, step, err)
+				}
+				for range 3 {
+					if err := one(ambit.Execute); err != nil {
+						t.Errorf("%s: the chain does not go on: %v", how, err)
+					}
+				}
+				flush(t, log)
+				verified(t, log, "acme")
+				want := map[string]int{"intent": 5, "outcome": 5}
+				if step == "append" {
+					want = map[string]int{"intent": 4, "outcome": 4, "call": 1}
+				}
+				if diff := cmp.Diff(want, kinds(t, store, "acme")); diff != "" {
+					t.Errorf("%s, %s: entries (-want +got):\n%s", how, step, diff)
+				}
+			})
 		}
 	}
+}
+
+// A ledger that is asked again to finish what it has finished, because nobody
+// learned it, finds that out and writes nothing more.
+func TestT22_FinishedAgain(t *testing.T) {
+	t.Parallel()
+	store := &faulty{Store: memory.New()}
+	log := newLog(t, store)
+	for _, key := range []ambit.Digest{{1}, {}} { // without one there is nothing but the outcome
+		e := eventOf(ambit.Execute)
+		ctx := log.Observer().Start(t.Context(), e)
+		c := ambit.Claim{Attempt: ambit.Attempt{1}, Key: key, Lease: time.Minute, Intent: &ambit.Intent{Event: e, Input: []byte(`{}`)}}
+		if _, err := log.Claim(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+		e.Ran = true
+		store.fail("done, and down from then on")
+		if err := log.Finish(ctx, c, ambit.Ending{Event: &e}); err == nil {
+			t.Error("want an error of a store that cannot be asked")
+		}
+		store.fail("")
+		if err := log.Finish(ctx, c, ambit.Ending{Event: &e}); err != nil {
+			t.Errorf("asked again: %v", err)
+		}
+		log.Observer().Finish(ctx, e)
+	}
+	flush(t, log)
+	if diff := cmp.Diff(map[string]int{"intent": 2, "outcome": 2}, kinds(t, store, "acme")); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	verified(t, log, "acme")
 }
 
 // A bug in the store neither ends the program nor loses what it was given.

@@ -130,12 +130,12 @@ func (w *writer) append(ctx context.Context, tenant string, lines []*line) (err 
 	defer contain(&err)
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
-	entries, c := make([]Entry, len(lines)), w.chainOf(tenant)
+	entries, fates, c := make([]Entry, len(lines)), make([]*fate, len(lines)), w.chainOf(tenant)
 	for i, n := range lines {
 		n.settle(w.Log, c)
-		entries[i] = n.record().entry()
+		entries[i], fates[i] = n.record().entry(), n.fate
 	}
-	landed, err := w.extend(ctx, c, entries, w.appendAll)
+	landed, err := w.extend(ctx, c, entries, fates, w.appendAll)
 	if landed {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (w *writer) tellGap(ctx context.Context, c *chain, gap Gap) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	record := Record{Kind: KindGap, Tenant: c.tenant, Gap: &gap}
-	landed, err := w.extend(ctx, c, []Entry{record.entry()}, w.appendAll)
+	landed, err := w.extend(ctx, c, []Entry{record.entry()}, nil, w.appendAll)
 	if landed {
 		return nil
 	}
