@@ -19,8 +19,9 @@ type Binding struct {
 	Principal string
 	// Client is [Principal.Client] as at the start of the run. May be empty.
 	Client string
-	// Agent is [AgentIdentity.String] of the agent that carries the request.
-	// Empty: none.
+	// Agent is the URL of the agent that carries the request. Its key is none of
+	// this, so that an agent which changes keys finds its own call again. Empty:
+	// none.
 	Agent string
 	// Capability is the dotted name.
 	Capability string

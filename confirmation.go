@@ -11,7 +11,8 @@ const maxConfirmation = 512
 
 // confirmation is what a token holds: the proposal that it confirms, the preview
 // that the caller was shown, and until when. It is sealed and bound to the
-// operation, so that it tells nothing and opens for no other call.
+// operation and to the key of the agent that was given it, so that it tells
+// nothing and opens for no other call.
 type confirmation struct {
 	id      string
 	preview Digest
@@ -19,15 +20,20 @@ type confirmation struct {
 }
 
 // seal writes the token.
-func (c confirmation) seal(s *Sealer, operation Digest) string {
+func (c confirmation) seal(s *Sealer, operation Digest, agent AgentIdentity) string {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(c.expires.UnixMilli()))
 	plain = append(plain, c.preview[:]...)
 	plain = append(plain, c.id...)
-	return base64.RawURLEncoding.EncodeToString(s.Seal(nil, plain, operation[:]))
+	return base64.RawURLEncoding.EncodeToString(s.Seal(nil, plain, confirmationOf(operation, agent)))
+}
+
+// confirmationOf is what a confirmation is bound to.
+func confirmationOf(operation Digest, agent AgentIdentity) []byte {
+	return append(operation[:], agent.Key...)
 }
 
 // openConfirmation reads a token for an operation.
-func openConfirmation(s *Sealer, token string, operation Digest) (c confirmation, ok bool) {
+func openConfirmation(s *Sealer, token string, operation Digest, agent AgentIdentity) (c confirmation, ok bool) {
 	if len(token) > maxConfirmation {
 		return confirmation{}, false
 	}
@@ -35,7 +41,7 @@ func openConfirmation(s *Sealer, token string, operation Digest) (c confirmation
 	if err != nil {
 		return confirmation{}, false
 	}
-	plain, err := s.Open(nil, sealed, operation[:])
+	plain, err := s.Open(nil, sealed, confirmationOf(operation, agent))
 	if err != nil || len(plain) <= 8+len(c.preview) {
 		return confirmation{}, false
 	}
@@ -49,7 +55,7 @@ func openConfirmation(s *Sealer, token string, operation Digest) (c confirmation
 // store before the claim.
 func (a *App) confirm(call *Call, in *invocation, shown shownPreview, unshown *Error) *Error {
 	o := call.once
-	c, ok := openConfirmation(a.seals.confirmations, in.Confirmation, o.operation)
+	c, ok := openConfirmation(a.seals.confirmations, in.Confirmation, o.operation, call.Agent())
 	if !ok {
 		return confirmationInvalid("unknown or for another call")
 	}

@@ -233,7 +233,7 @@ func (a *App) confirmationRequired(call *Call, within time.Duration, shown shown
 		Code: CodeConfirmationRequired, Message: "This call has to be confirmed, and has not run.",
 		Hint: "Look at what it would do; to do it, repeat the very same call with approval.token " + howToConfirm(call.run.surface) + ".",
 		Approval: &Awaited{
-			ID: c.id, Level: Confirm, State: ProposalPending, Operation: o.operation, Token: c.seal(a.seals.confirmations, o.operation), Expires: c.expires, Preview: shown.text,
+			ID: c.id, Level: Confirm, State: ProposalPending, Operation: o.operation, Token: c.seal(a.seals.confirmations, o.operation, call.Agent()), Expires: c.expires, Preview: shown.text,
 		},
 	}
 }
