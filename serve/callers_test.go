@@ -26,7 +26,7 @@ var listedName = regexp.MustCompile(`"name":"([a-z_.]+)","description"`)
 func TestT08_EachCallerHasItsOwnCatalog(t *testing.T) {
 	t.Parallel()
 	keys, sent := credentials(t)
-	handler := oracle(t, ambit.HTTP, true, keys)
+	handler := oracle(t, ambit.HTTP, true, trust.Options{Authenticators: []trust.Authenticator{keys}})
 	lists := map[string]probe{"HTTP": {method: "GET", path: "/api/"}}
 	for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
 		lists["MCP "+revision] = probe{method: "POST", path: "/mcp", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, header: map[string]string{

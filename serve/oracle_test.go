@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -16,41 +17,53 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/issuertest"
 	"github.com/ambit-dev/ambit/serve"
 	"github.com/ambit-dev/ambit/trust"
 	"github.com/ambit-dev/ambit/trust/apikey"
+	"github.com/ambit-dev/ambit/trust/oauth"
+	"github.com/ambit-dev/ambit/trust/webbotauth"
 )
 
 // secrets are the names that must be the same as "absent" to who may not know of
 // them: what is on no surface, what is on the other one, and what takes a
-// permission that nobody has, where that hides. All names have one length, so
-// that no answer may differ in its own, and are equally unlike all others.
-var secrets = []string{"hidden", "inside", "beyond"}
+// permission that nobody has, where that hides, whatever else it would take: a
+// signed request, scopes, a kind of caller, a key, or an input of another size. All
+// names have one length, so that no answer may differ in its own, and are equally
+// unlike all others.
+var secrets = []string{"hidden", "inside", "beyond", "signed", "shared", "person", "keyful", "larger"}
 
 const absent = "absent"
 
 // oracle is an application that keeps secrets on one surface, or one of the same
 // form without them.
-func oracle(t *testing.T, surface ambit.Surface, withSecrets bool, keys *apikey.Authenticator) http.Handler {
+func oracle(t *testing.T, surface ambit.Surface, withSecrets bool, options trust.Options) http.Handler {
 	t.Helper()
-	app := ambit.New(ambit.Options{Name: "oracle", HideForbidden: true, Logger: slog.New(slog.DiscardHandler)})
-	add := func(name string, expose ambit.Surface, permission string, scopes ...string) {
-		app.Add(ambit.Define(ambit.Spec{
-			Name: name, Description: "Tests.", Effect: ambit.Read, Permission: permission, Expose: expose, Scopes: scopes,
-		}, func(context.Context, ambit.Empty) (ambit.Empty, error) { return ambit.Empty{}, nil }))
+	app := ambit.New(ambit.Options{
+		Name: "oracle", HideForbidden: true, Logger: slog.New(slog.DiscardHandler),
+		Limits: ambit.Limits{Rate: ambit.Rate{Calls: ambit.Unlimited}}, // or callers hear of that alone
+	})
+	add := func(name string, expose ambit.Surface, permission string, change func(*ambit.Spec)) {
+		spec := ambit.Spec{Name: name, Description: "Tests.", Effect: ambit.Read, Permission: permission, Expose: expose}
+		change(&spec)
+		app.Add(ambit.Define(spec, func(context.Context, ambit.Empty) (ambit.Empty, error) { return ambit.Empty{}, nil }))
 	}
-	both := ambit.HTTP | ambit.MCP
-	add("greet", both, ambit.Public)
-	add("notes.read", both, "notes:read")
-	add("notes.scoped", both, "notes:read", "notes")
+	both, plain := ambit.HTTP|ambit.MCP, func(*ambit.Spec) {}
+	add("greet", both, ambit.Public, plain)
+	add("notes.read", both, "notes:read", plain)
+	add("notes.scoped", both, "notes:read", func(s *ambit.Spec) { s.Scopes = []string{"notes"} })
 	if withSecrets {
-		add("hidden.job", 0, "notes:read")
-		add("inside.job", both&^surface, "notes:read")
-		add("beyond.job", both, "root")
+		add("hidden.job", 0, "notes:read", plain)
+		add("inside.job", both&^surface, "notes:read", plain)
+		add("beyond.job", both, "root", plain)
+		add("signed.job", both, "root", func(s *ambit.Spec) { s.AgentPolicy = ambit.RequireAgentOnce })
+		add("shared.job", both, "root", func(s *ambit.Spec) { s.Scopes = []string{"notes:share"} })
+		add("person.job", both, "root", func(s *ambit.Spec) { s.Callers = []ambit.Kind{ambit.KindUser} })
+		add("keyful.job", both, "root", func(s *ambit.Spec) { s.Effect, s.Idempotent = ambit.Write, true })
+		add("larger.job", both, "root", func(s *ambit.Spec) { s.MaxInput = 4 << 20 })
 	}
-	handler, err := serve.Handler(app, serve.Options{Trust: trust.Options{
-		Authenticators: []trust.Authenticator{keys}, Refusals: ambit.Rate{Calls: ambit.Unlimited},
-	}})
+	options.Refusals = ambit.Rate{Calls: ambit.Unlimited}
+	handler, err := serve.Handler(app, serve.Options{Trust: options})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +98,54 @@ func credentials(t *testing.T) (*apikey.Authenticator, map[string]string) {
 		t.Fatal(err)
 	}
 	return a, sent
+}
+
+// tokens are what callers with access tokens send, and agents beside them.
+func tokens(t *testing.T) (trust.Options, map[string]string) {
+	t.Helper()
+	issuer, err := issuertest.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(issuer.Close)
+	const audience = "oracle"
+	a, err := oauth.New(oauth.Options{
+		Resources: []oauth.Resource{
+			{URL: "http://localhost/mcp", Audiences: []string{audience}},
+			{URL: "http://localhost/api", Audiences: []string{audience}},
+		},
+		Issuers: []oauth.Issuer{{URL: issuer.URL}},
+		Principal: func(_ context.Context, c *oauth.Claims) (*ambit.Principal, error) {
+			p := c.Principal()
+			p.Permissions = c.Roles
+			return p, nil
+		},
+		Loopback: true, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	agents, err := webbotauth.New(webbotauth.Options{
+		Agents: []webbotauth.Agent{{URL: "https://agent.example", Keys: []webbotauth.Key{webbotauth.GenerateKey().Public()}}},
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := func(scopes string, claims map[string]any) string {
+		all := issuer.Claims("alice", audience, scopes)
+		maps.Copy(all, claims)
+		text, err := issuer.Token(all, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "Bearer " + text
+	}
+	return trust.Options{Authenticators: []trust.Authenticator{a}, Agents: agents}, map[string]string{
+		"none": "", "wrong": "Bearer x", "expired": token("notes", map[string]any{"exp": 1}), "foreign": token("notes", map[string]any{"aud": "other"}),
+		"weak": token("", nil), "scopeless": token("", map[string]any{"roles": "notes:read"}), "strong": token("notes notes:share", map[string]any{"roles": "notes:read"}),
+	}
 }
 
 // probe is a request for what a name stands for, or for all that there is.
@@ -221,12 +282,20 @@ var cursor = regexp.MustCompile(`"nextCursor":"[^"]*"`)
 func TestT07_Oracle(t *testing.T) {
 	t.Parallel()
 	keys, sent := credentials(t)
+	t.Run("keys", func(t *testing.T) { testOracle(t, trust.Options{Authenticators: []trust.Authenticator{keys}}, sent) })
+	t.Run("tokens", func(t *testing.T) {
+		options, sent := tokens(t)
+		testOracle(t, options, sent)
+	})
+}
+
+func testOracle(t *testing.T, options trust.Options, sent map[string]string) {
 	for _, surface := range []struct {
 		name   string
 		is     ambit.Surface
 		probes []probe
 	}{{"HTTP", ambit.HTTP, httpProbes()}, {"MCP", ambit.MCP, mcpProbes()}} {
-		with, without := oracle(t, surface.is, true, keys), oracle(t, surface.is, false, keys)
+		with, without := oracle(t, surface.is, true, options), oracle(t, surface.is, false, options)
 		for name, authorization := range sent {
 			t.Run(surface.name+" "+name, func(t *testing.T) {
 				t.Parallel()
