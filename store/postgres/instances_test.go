@@ -15,6 +15,7 @@ import (
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/postgrestest"
 	"github.com/ambit-dev/ambit/store/postgres"
+	"github.com/ambit-dev/ambit/store/storetest"
 	"github.com/ambit-dev/ambit/trust/approval"
 )
 
@@ -26,7 +27,6 @@ type instance struct {
 	approvals *approval.Approvals
 	write     *ambit.Contract[note, note]
 	purge     *ambit.Contract[note, note]
-	read      *ambit.Contract[note, note]
 }
 
 type note struct {
@@ -52,7 +52,7 @@ func (r *runs) get(text string) int {
 	return r.of[text]
 }
 
-func newInstance(t *testing.T, address string, ran *runs, adjust ...func(*ambit.Options)) *instance {
+func newInstance(t *testing.T, address string, ran *runs) *instance {
 	t.Helper()
 	in := &instance{t: t, store: open(t, address, postgres.Options{})}
 	quiet := slog.New(slog.DiscardHandler)
@@ -64,18 +64,13 @@ func newInstance(t *testing.T, address string, ran *runs, adjust ...func(*ambit.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = in.approvals.Close(context.Background()) })
-	options := ambit.Options{Name: "notes", Keys: ring, Approver: in.approvals, Logger: quiet, Limits: ambit.Limits{InFlight: ambit.Unlimited, Rate: ambit.Rate{Calls: ambit.Unlimited}}}
-	for _, f := range adjust {
-		f(&options)
-	}
-	in.app = ambit.New(options)
+	in.app = ambit.New(ambit.Options{Name: "notes", Keys: ring, Approver: in.approvals, Logger: quiet, Limits: ambit.Limits{InFlight: ambit.Unlimited, Rate: ambit.Rate{Calls: ambit.Unlimited}}})
 	spec := func(name string, effect ambit.Effect, level ambit.Approval) ambit.Spec {
 		return ambit.Spec{Name: name, Description: "Does it.", Effect: effect, Permission: "notes", Approval: level, Expose: ambit.HTTP}
 	}
 	in.write = ambit.NewContract[note, note](spec("notes.write", ambit.Write, ambit.ApprovalUnset))
 	in.purge = ambit.NewContract[note, note](spec("notes.purge", ambit.Destructive, ambit.Human))
-	in.read = ambit.NewContract[note, note](spec("notes.read", ambit.Read, ambit.ApprovalUnset))
-	in.app.Add(in.write.Bind(ran.count), in.purge.Bind(ran.count), in.read.Bind(ran.count))
+	in.app.Add(in.write.Bind(ran.count), in.purge.Bind(ran.count))
 	return in
 }
 
@@ -279,9 +274,7 @@ func TestCutOff(t *testing.T) {
 	l.known(t, "", ambit.CodeUnavailable, ambit.CodeConflict)
 }
 
-// Of two instances under load, one is cut off from the store. What the other one
-// halts stops there at once; the one that cannot know runs reads alone as soon as
-// its lease is over, and what was halted in the meantime when it is back.
+// Of two instances under load, one is cut off from the store.
 func TestT23_CutOffFromTheSwitch(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -289,62 +282,8 @@ func TestT23_CutOffFromTheSwitch(t *testing.T) {
 	}
 	address := database(t, false)
 	n, by := through(t, address)
-	ran := &runs{of: map[string]int{}}
-	watched := func(address string) *instance {
-		halts := open(t, address, postgres.Options{}).Halts()
-		in := newInstance(t, address, ran, func(o *ambit.Options) { o.HaltSources = []ambit.HaltSource{halts} })
-		in.app.ReadHaltSources(t.Context())
-		ctx, cancel := context.WithCancel(t.Context())
-		var watching sync.WaitGroup
-		watching.Go(func() { in.app.Watch(ctx) })
-		t.Cleanup(func() { cancel(); watching.Wait() })
-		return in
-	}
-	far, near := watched(by), watched(address)
-	answers := func(in *instance, c *ambit.Contract[note, note], want ambit.Code) {
-		t.Helper()
-		if _, err := in.call(c, "hello", ""); code(err) != want {
-			t.Errorf("want %q, got %v", want, err)
-		}
-	}
-	stops := func(in *instance, want bool) (after time.Duration) {
-		t.Helper()
-		began := time.Now()
-		wait(t, func() bool {
-			_, err := in.call(in.write, "hello", "")
-			return (code(err) == ambit.CodeHalted) == want
-		})
-		return time.Since(began)
-	}
-
-	if err := near.store.Halts().Halt(t.Context(), ambit.Halt{Kind: ambit.HaltChanges}); err != nil {
-		t.Fatal(err)
-	}
-	for _, in := range []*instance{near, far} {
-		if after := stops(in, true); after > time.Second {
-			t.Errorf("what was halted stopped after %s", after)
-		}
-		answers(in, in.read, "")
-	}
-	if err := near.store.Halts().Resume(t.Context(), []ambit.Halt{{Kind: ambit.HaltChanges}}); err != nil {
-		t.Fatal(err)
-	}
-	stops(near, false)
-	stops(far, false)
-
-	n.cut()
-	if after := stops(far, true); after < ambit.HaltLease-time.Second || after > ambit.HaltLease+time.Second {
-		t.Errorf("want changes to stop %s after the cut, they did after %s", ambit.HaltLease, after)
-	}
-	answers(far, far.read, "")
-	answers(near, near.write, "")
-	if err := near.store.Halts().Halt(t.Context(), ambit.Halt{Kind: ambit.HaltCapability, Of: "notes.read"}); err != nil {
-		t.Fatal(err)
-	}
-	n.restore()
-	wait(t, func() bool {
-		_, err := far.call(far.read, "hello", "")
-		return code(err) == ambit.CodeHalted
+	storetest.RunCutOff(t, storetest.CutOff{
+		Near: open(t, address, postgres.Options{}).Halts(), Far: open(t, by, postgres.Options{}).Halts(),
+		Cut: n.cut, Restore: n.restore,
 	})
-	stops(far, false)
 }
