@@ -19,6 +19,14 @@ import (
 // Propose returns the record that answers for an operation or makes it, see
 // [approval.Store].
 func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps approval.Caps, e *audit.Entry) (record approval.Record, created bool, err error) {
+	var asked plainQuestion
+	done, err := s.atOnce(ctx, func(u *unit) error { return u.proposePlain(&asked, id, p, caps, e) })
+	if err != nil {
+		return approval.Record{}, false, err
+	}
+	if record, created, plain := asked.answer(id, p); done && plain {
+		return record, created, nil
+	}
 	var open held
 	var requester, tenant int
 	var next int64

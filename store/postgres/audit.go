@@ -13,17 +13,33 @@ import (
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
-// record queues an entry if there is one. It fails where its place is taken, and
-// where it was cut off: its number is NULL then, which is not allowed.
-func (u *unit) record(e *audit.Entry) {
-	if e == nil {
-		return
+// addEntry is the statement that adds an entry, unless a condition follows that does
+// not hold. It fails where the entry's place is taken, and where it was cut off: its
+// number is NULL then, which is not allowed.
+const addEntry = `
+	INSERT INTO {}entry (tenant, writer, seq, time, kind, principal, capability, call, run, proposal, body, mac)
+	SELECT $1, $2, CASE WHEN NOT EXISTS (SELECT 1 FROM {}cut WHERE tenant = $1 AND writer = $2 AND seq >= $3) THEN $3::bigint END,
+		$4, $5, $6, $7, $8, $9, $10, $11, $12`
+
+func entryValues(e *audit.Entry) []any {
+	return []any{
+		e.Tenant, e.Writer, int64(e.Seq), encode.Time(e.Time), e.Kind, e.Principal, e.Capability, e.Call, e.Run, e.Proposal, bytesOf(e.Body), bytesOf(e.MAC),
 	}
-	u.queue(`
-		INSERT INTO {}entry (tenant, writer, seq, time, kind, principal, capability, call, run, proposal, body, mac)
-		VALUES ($1, $2, CASE WHEN NOT EXISTS (SELECT 1 FROM {}cut WHERE tenant = $1 AND writer = $2 AND seq >= $3) THEN $3::bigint END,
-			$4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		e.Tenant, e.Writer, int64(e.Seq), encode.Time(e.Time), e.Kind, e.Principal, e.Capability, e.Call, e.Run, e.Proposal, bytesOf(e.Body), bytesOf(e.MAC))
+}
+
+// record queues an entry if there is one.
+func (u *unit) record(e *audit.Entry) {
+	if e != nil {
+		u.queue(addEntry, entryValues(e)...)
+	}
+}
+
+// recordMade queues an entry if there is one, for the case that the transaction has
+// made a proposal.
+func (u *unit) recordMade(e *audit.Entry, id string) {
+	if e != nil {
+		u.queue(addEntry+" WHERE EXISTS (SELECT 1 FROM {}proposal WHERE id = $13 AND xmin = pg_current_xact_id_if_assigned()::xid)", append(entryValues(e), id)...)
+	}
 }
 
 // bytesOf returns bytes that are not NULL.

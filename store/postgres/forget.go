@@ -19,9 +19,9 @@ type place struct{ closed, number int64 }
 // keys, nonces and rates that have expired.
 func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, err error) {
 	for _, expired := range []string{
-		"DELETE FROM {}call WHERE key IN (SELECT key FROM {}call WHERE expires <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)",
-		"DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)",
-		`DELETE FROM {}rate WHERE bucket IN (SELECT bucket FROM {}rate WHERE expires <= {now} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+		"DELETE FROM {}call WHERE key IN (SELECT key FROM {}call WHERE expires <= (SELECT {now}) LIMIT $2 FOR UPDATE SKIP LOCKED)",
+		"DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= (SELECT {now}) LIMIT $2 FOR UPDATE SKIP LOCKED)",
+		`DELETE FROM {}rate WHERE bucket IN (SELECT bucket FROM {}rate WHERE expires <= (SELECT {now}) LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 	} {
 		for {
 			removed, err := s.pool.Exec(ctx, s.text(expired), s.ahead.Load(), forgetAtOnce)
@@ -41,7 +41,7 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 			rows = nil
 			u.queue(`
 				SELECT `+encode.Columns+`, closed, number FROM {}proposal p
-				WHERE closed > 0 AND closed <= {now} - $2 AND (closed, number) > ($3, $4)
+				WHERE closed > 0 AND closed <= (SELECT {now}) - $2::bigint AND (closed, number) > ($3, $4)
 				  AND NOT EXISTS (SELECT 1 FROM {}call WHERE proposal <> '' AND proposal = p.id)
 				ORDER BY closed, number LIMIT $5 FOR UPDATE SKIP LOCKED`, u.ahead.Load(), keep.Microseconds(), after.closed, after.number, forgetAtOnce).Query(func(found pgx.Rows) error {
 				defer found.Close()

@@ -114,6 +114,17 @@ func (s *Store) ClaimWith(ctx context.Context, c ambit.Claim, e audit.Entry) (am
 }
 
 func (s *Store) claim(ctx context.Context, c ambit.Claim, e *audit.Entry) (found ambit.Record, err error) {
+	made, err := s.atOnce(ctx, func(u *unit) error {
+		if c.Approval.ID != "" {
+			u.claimPlain(c)
+		}
+		u.insertCall(c)
+		u.record(e)
+		return nil
+	})
+	if err != nil || made {
+		return ambit.Record{}, err
+	}
 	var proposal held
 	var under *underKey
 	err = s.transact(ctx, func(u *unit) {
@@ -135,9 +146,7 @@ func (s *Store) claim(ctx context.Context, c ambit.Claim, e *audit.Entry) (found
 		if found.State != ambit.RecordFree || found.Approval.ID != "" {
 			return nil
 		}
-		if c.Key != (ambit.Digest{}) {
-			u.insertCall(c)
-		}
+		u.insertCall(c)
 		u.record(e)
 		return nil
 	})
@@ -147,16 +156,18 @@ func (s *Store) claim(ctx context.Context, c ambit.Claim, e *audit.Entry) (found
 	return found, nil
 }
 
-// insertCall queues the record of a key, of which there may be an expired one,
-// and removes some that have expired. If another call has taken the key in the
-// meantime it fails, and the transaction is tried again.
+// insertCall queues the record of a key if there is one, of which there may be an
+// expired one, and removes some that have expired. If another call has taken the key
+// in the meantime it fails.
 func (u *unit) insertCall(c ambit.Claim) {
-	now := encode.Time(u.now)
-	u.queue("DELETE FROM {}call WHERE key = $1 AND expires <= $2", c.Key[:], now)
-	u.queue("DELETE FROM {}call WHERE key IN (SELECT key FROM {}call WHERE expires <= $1 ORDER BY expires LIMIT 2 FOR UPDATE SKIP LOCKED)", now)
-	operation := c.Binding.Operation()
-	u.queue("INSERT INTO {}call (key, attempt, operation, proposal, lapses, expires, finished) VALUES ($1, $2, $3, $4, $5, $6, false)",
-		c.Key[:], c.Attempt[:], operation[:], c.Approval.ID, encode.Time(u.now.Add(c.Lease)), encode.Time(u.now.Add(max(u.options.Keep, c.Lease))))
+	if c.Key == (ambit.Digest{}) {
+		return
+	}
+	operation, ahead := c.Binding.Operation(), u.ahead.Load()
+	u.queue("DELETE FROM {}call WHERE key = $2 AND expires <= {now}", ahead, c.Key[:])
+	u.queue("DELETE FROM {}call WHERE key IN (SELECT key FROM {}call WHERE expires <= (SELECT {now}) ORDER BY expires LIMIT 2 FOR UPDATE SKIP LOCKED)", ahead)
+	u.queue("INSERT INTO {}call (key, attempt, operation, proposal, lapses, expires, finished) VALUES ($2, $3, $4, $5, {now} + $6::bigint, {now} + $7::bigint, false)",
+		ahead, c.Key[:], c.Attempt[:], operation[:], c.Approval.ID, c.Lease.Microseconds(), max(u.options.Keep, c.Lease).Microseconds())
 }
 
 // Finish keeps how the claimed call has ended, see [ambit.Ledger]. It joins a

@@ -40,7 +40,7 @@ func (r *Replays) Record(ctx context.Context, key string, until time.Time) (fres
 func (s *Store) use(ctx context.Context, name string, until time.Time) (fresh bool, err error) {
 	noted, err := s.pool.Exec(ctx, s.text(`
 		WITH old AS (
-			DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= {now} AND name <> $2 ORDER BY expires LIMIT 2 FOR UPDATE SKIP LOCKED)
+			DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= (SELECT {now}) AND name <> $2 ORDER BY expires LIMIT 2 FOR UPDATE SKIP LOCKED)
 		)
 		INSERT INTO {}used AS u (name, expires) VALUES ($2, $3)
 		ON CONFLICT (name) DO UPDATE SET expires = $3 WHERE u.expires <= {now}`), s.ahead.Load(), name, encode.Time(until.Add(slack)))

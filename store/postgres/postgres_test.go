@@ -106,7 +106,7 @@ func open(t *testing.T, address string, o postgres.Options) *postgres.Store {
 func stores(s *postgres.Store) storetest.Stores {
 	return storetest.Stores{
 		Approvals: s, Audit: s, Keys: s.Keys(), Nonces: s.Nonces(), Replays: s.Replays(), Halts: s.Halts(), Rates: s,
-		Version: s.Version, Advance: s.Advance,
+		Version: s.Version, Expiring: s.Expiring, Advance: s.Advance,
 	}
 }
 

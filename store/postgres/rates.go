@@ -31,7 +31,7 @@ func (s *Store) Take(ctx context.Context, name string, r ambit.Rate) (wait time.
 		WITH moment AS MATERIALIZED (SELECT {now} AS now),
 		old AS (
 			DELETE FROM {}rate WHERE bucket IN (
-				SELECT bucket FROM {}rate, moment WHERE expires <= now AND bucket <> $2 ORDER BY expires LIMIT 2 FOR UPDATE OF {i}rate SKIP LOCKED)
+				SELECT bucket FROM {}rate WHERE expires <= (SELECT now FROM moment) AND bucket <> $2 ORDER BY expires LIMIT 2 FOR UPDATE SKIP LOCKED)
 		),
 		taken AS (
 			INSERT INTO {}rate AS b (bucket, "full", expires) SELECT $2, now + $3::bigint, ((now + $3::bigint) / $5::bigint + 1) * $5::bigint FROM moment

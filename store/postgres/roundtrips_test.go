@@ -33,8 +33,9 @@ func (c *trips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBat
 func (*trips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (*trips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// What changes something after having looked takes two round trips: one that looks
-// and locks, one that writes and commits. Everything else takes one.
+// What usually happens takes one round trip. What has to look before it changes
+// something takes two, one that looks and locks, and one that writes and commits;
+// where the usual was tried before, these come on top.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	config, err := pgxpool.ParseConfig(database(t, false))
@@ -66,7 +67,8 @@ func TestRoundTrips(t *testing.T) {
 		return audit.Entry{Tenant: "acme", Writer: "w", Seq: seq, Time: time.Now(), Kind: "call", Body: []byte("{}"), MAC: []byte{1}}
 	}
 	got, want := map[string]int64{}, map[string]int64{
-		"prepare": 2, "decide": 2, "look up": 1, "claim with an intent": 2, "finish with an outcome": 1,
+		"prepare": 1, "prepare again": 1, "prepare what has changed": 3, "decide": 2, "approved": 1,
+		"look up": 1, "claim with key and intent": 1, "claim again": 3, "finish with an outcome": 1, "claim of a key": 1, "release": 2,
 		"get": 1, "list": 1, "entries added": 1, "entries read": 1, "key looked up": 1, "nonce": 1, "rate": 1, "halts read": 1,
 	}
 	step := func(name string, do func() error) {
@@ -77,19 +79,32 @@ func TestRoundTrips(t *testing.T) {
 		}
 		got[name] = counter.n.Load()
 	}
-	step("prepare", func() error {
+	prepare := func() error {
 		e := entry()
-		_, _, err := s.Propose(ctx, id, p, approval.Caps{Requester: 20, Tenant: 1000}, &e)
+		_, created, err := s.Propose(ctx, id, p, approval.Caps{Requester: 20, Tenant: 1000}, &e)
+		if !created {
+			seq--
+		}
 		return err
-	})
+	}
+	step("prepare", prepare)
+	p.Input = []byte("sealed anew")
+	step("prepare again", prepare)
+	p.Version = "v2"
+	step("prepare what has changed", prepare)
 	step("decide", func() error {
 		e := entry()
 		_, _, err := s.Decide(ctx, "acme", id, approval.Decision{Decider: "4:acme/5:login/ann", Verdict: approval.Approve}, &e)
 		return err
 	})
+	step("approved", prepare)
 	step("look up", func() error { _, err := s.Find(ctx, c); return err })
-	step("claim with an intent", func() error { _, err := s.ClaimWith(ctx, c, entry()); return err })
+	step("claim with key and intent", func() error { _, err := s.ClaimWith(ctx, c, entry()); return err })
+	step("claim again", func() error { _, err := s.Claim(ctx, c); return err })
 	step("finish with an outcome", func() error { return s.FinishWith(ctx, c, ambit.Ending{Outcome: []byte("done")}, entry()) })
+	alone := keyed()
+	step("claim of a key", func() error { _, err := s.Claim(ctx, alone); return err })
+	step("release", func() error { return s.Release(ctx, alone) })
 	step("get", func() error { _, err := s.Get(ctx, "acme", id); return err })
 	step("list", func() error { _, _, err := s.List(ctx, approval.Filter{Tenant: "acme"}); return err })
 	step("entries added", func() error { return s.Append(ctx, entry(), entry(), entry()) })

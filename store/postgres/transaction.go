@@ -13,7 +13,8 @@ import (
 
 // clock is the one expression by which statements know the time: the database's
 // own, in microseconds, and what tests have added. It is there as {now}, and its
-// argument is always the first.
+// argument is always the first. Where an index is to be searched by it, it is
+// (SELECT {now}), or the server would look at every row anew.
 const clock = "((extract(epoch FROM clock_timestamp()) * 1000000)::bigint + $1::bigint)"
 
 // text puts clock, schema and prefix into a statement.
@@ -26,14 +27,17 @@ const (
 	// patience is how long a transaction may take to be committed when nobody
 	// waits for it any more.
 	patience = 5 * time.Second
+	// briefly is how long a transaction of one round trip waits for each thing that
+	// another one has locked, since nobody can have it given up.
+	briefly = "500ms"
 	// tries is how often a transaction is begun that has lost a race.
 	tries = 20
 )
 
 // unit is what a transaction is about to send: its statements travel together,
 // so that a transaction takes two round trips, one that looks and locks, and one
-// that writes and commits. Whatever must not be committed has to be an error of
-// its statement.
+// that writes and commits, or one, where there is nothing to look at first.
+// Whatever must not be committed has to be an error of its statement.
 type unit struct {
 	*Store
 	pgx.Batch
@@ -86,6 +90,32 @@ func (s *Store) attempt(ctx context.Context, look func(*unit), do func(*unit) er
 		_, _ = connection.Exec(lasting, "ROLLBACK")
 	}
 	return err
+}
+
+// atOnce sends a whole transaction in one round trip. Where one of its statements
+// fails, nothing is written and done is false: a transaction that looks first finds
+// out why.
+func (s *Store) atOnce(ctx context.Context, write func(*unit) error) (done bool, err error) {
+	u := &unit{Store: s}
+	u.queue("SELECT set_config('lock_timeout', $1, true)", briefly) // for this transaction
+	if err := write(u); err != nil {
+		return false, err
+	}
+	connection, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return false, endedOr(ctx, err)
+	}
+	defer connection.Release()
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // whether it was done has to be known
+	defer cancel()
+	err = connection.SendBatch(lasting, &u.Batch).Close()
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.SeverityUnlocalized == "ERROR" || pgconn.SafeToRetry(err) {
+		return false, nil
+	}
+	return err == nil, endedOr(ctx, err)
 }
 
 // readClock queues the question what time it is.

@@ -12,6 +12,8 @@ CREATE TABLE {}proposal (
 	open       boolean  NOT NULL, -- it answers for its operation
 	operation  bytea    NOT NULL,
 	proposal   text     NOT NULL, -- JSON, all but the input
+	level      smallint NOT NULL, -- of the JSON: ambit.Approval
+	preview    bytea,             -- of the JSON
 	input      bytea,             -- sealed
 	decisions  text,              -- JSON
 	created    bigint   NOT NULL,
