@@ -17,7 +17,7 @@ func guests() []guest {
 	return []guest{
 		{"github.com/go-json-experiment/json", []string{"internal/strictjson"}},
 		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"schema", "bench"}},
-		{"github.com/dunglas/httpsfv", []string{"internal/messagesig"}},
+		{"github.com/dunglas/httpsfv", nil},
 		{"github.com/golang-jwt/jwt/v5", []string{"trust/oauth", "internal/issuertest", "bench"}},
 		{"github.com/MicahParks/keyfunc/v3", []string{"trust/oauth"}},
 		{"github.com/MicahParks/jwkset", []string{"trust/oauth"}},

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dunglas/httpsfv"
+	"github.com/ambit-dev/ambit/internal/structured"
 )
 
 // Message is what there is to cover of a request or a response. It must not be
@@ -25,9 +25,9 @@ type Message struct {
 	// it can be covered.
 	Request *Message
 
-	dictionaries map[string]*httpsfv.Dictionary // what was parsed for their members
-	parsed       int                            // bytes of them
-	based        int                            // bytes of what all signatures cover
+	dictionaries map[string]structured.Dictionary // what was parsed for their members
+	parsed       int                              // bytes of them
+	based        int                              // bytes of what all signatures cover
 }
 
 // Authority returns the value of @authority for a scheme and a host with or
@@ -45,7 +45,7 @@ func Authority(scheme, host string) string {
 }
 
 // base writes a line for each component and the one that says which they are.
-func base(m *Message, covered []Component, list httpsfv.InnerList) ([]byte, error) {
+func base(m *Message, covered []Component, list structured.Member) ([]byte, error) {
 	text := make([]byte, 0, 1024)
 	for i, c := range covered {
 		value, err := m.value(c)
@@ -55,14 +55,14 @@ func base(m *Message, covered []Component, list httpsfv.InnerList) ([]byte, erro
 		if m.based += len(value); m.based > maxBase {
 			return nil, errors.New("what is covered is too large")
 		}
-		if text, err = appendItem(text, list.Items[i]); err != nil {
+		if text, err = list.Items[i].Append(text); err != nil {
 			return nil, err
 		}
 		text = append(text, ": "...)
 		text = append(text, value...)
 		text = append(text, '\n')
 	}
-	return appendList(append(text, `"@signature-params": `...), list)
+	return list.Append(append(text, `"@signature-params": `...))
 }
 
 // value returns the value of a component. A line break in it would be a line of
@@ -146,18 +146,18 @@ func (m *Message) member(name, key string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	member, ok := fields.Get(key)
-	if !ok {
+	member := fields.Get(key)
+	if member == nil {
 		return "", false
 	}
-	value, err := httpsfv.Marshal(member)
-	return value, err == nil
+	value, err := member.Append(nil)
+	return string(value), err == nil
 }
 
 // Dictionary parses a dictionary field, by its name in lower case, once, however
 // many signatures cover members of it. It is an error where the field is not one,
 // and where too much was parsed of this message already.
-func (m *Message) Dictionary(name string) (*httpsfv.Dictionary, error) {
+func (m *Message) Dictionary(name string) (structured.Dictionary, error) {
 	if fields := m.dictionaries[name]; fields != nil {
 		return fields, nil
 	}
@@ -173,7 +173,7 @@ func (m *Message) Dictionary(name string) (*httpsfv.Dictionary, error) {
 		return nil, err
 	}
 	if m.dictionaries == nil {
-		m.dictionaries = map[string]*httpsfv.Dictionary{}
+		m.dictionaries = map[string]structured.Dictionary{}
 	}
 	m.dictionaries[name] = fields
 	return fields, nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dunglas/httpsfv"
+	"github.com/ambit-dev/ambit/internal/structured"
 )
 
 // Component is something of a message that a signature covers (RFC 9421,
@@ -23,35 +23,34 @@ type Component struct {
 }
 
 // identify reads one item of a list of covered components.
-func identify(item httpsfv.Item) (Component, error) {
-	name, ok := item.Value.(string)
-	if !ok || !fieldName(strings.TrimPrefix(name, "@")) {
+func identify(item structured.Item) (Component, error) {
+	name := item.Value.Text
+	if item.Value.Kind != structured.String || !fieldName(strings.TrimPrefix(name, "@")) {
 		return Component{}, errors.New("a covered component has no name in lower case")
 	}
 	c := Component{Name: name}
-	for _, param := range item.Params.Names() {
-		value, _ := item.Params.Get(param)
-		key, isText := value.(string)
+	for _, param := range item.Params {
+		value := param.Value
 		switch {
-		case param == "key" && isText && key != "" && name[0] != '@':
-			c.Key = key
-		case param == "req" && value == true:
+		case param.Name == "key" && value.Kind == structured.String && value.Text != "" && name[0] != '@':
+			c.Key = value.Text
+		case param.Name == "req" && value.Kind == structured.Boolean && value.Number == 1:
 			c.Request = true
 		default:
-			return Component{}, fmt.Errorf("a component has the parameter %q, which is not known here", param)
+			return Component{}, fmt.Errorf("a component has the parameter %q, which is not known here", param.Name)
 		}
 	}
 	return c, nil
 }
 
 // item is the inverse of [identify].
-func (c Component) item() httpsfv.Item {
-	item := httpsfv.NewItem(c.Name)
+func (c Component) item() structured.Item {
+	item := structured.Item{Value: structured.Text(c.Name)}
 	if c.Key != "" {
-		item.Params.Add("key", c.Key)
+		item.Params = append(item.Params, structured.Param{Name: "key", Value: structured.Text(c.Key)})
 	}
 	if c.Request {
-		item.Params.Add("req", true)
+		item.Params = append(item.Params, structured.Param{Name: "req", Value: structured.True()})
 	}
 	return item
 }

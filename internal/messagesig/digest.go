@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dunglas/httpsfv"
+	"github.com/ambit-dev/ambit/internal/structured"
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 // section 2), its SHA-256.
 func Digest(body []byte) string {
 	sum := sha256.Sum256(body)
-	value, err := member("sha-256", httpsfv.NewItem(sum[:]))
+	value, err := member("sha-256", structured.Item{Value: structured.Binary(sum[:])})
 	if err != nil {
 		return "" // cannot be: bytes and this key have a form
 	}
@@ -38,9 +38,9 @@ func CheckDigest(lines []string, body []byte) error {
 		return fmt.Errorf("Content-Digest: %w", err)
 	}
 	checked := false
-	for _, algorithm := range fields.Names() {
+	for _, field := range fields {
 		var want []byte
-		switch algorithm {
+		switch field.Name {
 		case "sha-256":
 			sum := sha256.Sum256(body)
 			want = sum[:]
@@ -50,10 +50,7 @@ func CheckDigest(lines []string, body []byte) error {
 		default:
 			continue
 		}
-		member, _ := fields.Get(algorithm)
-		item, _ := member.(httpsfv.Item)
-		got, _ := item.Value.([]byte)
-		if !bytes.Equal(got, want) {
+		if field.Value.Kind != structured.Bytes || !bytes.Equal(field.Value.Bytes, want) {
 			return ErrDigest
 		}
 		checked = true

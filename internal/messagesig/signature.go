@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dunglas/httpsfv"
+	"github.com/ambit-dev/ambit/internal/structured"
 )
 
 // Signature is one signature of a message as its header has it. Nothing about
@@ -14,7 +14,7 @@ type Signature struct {
 	// Label is the name that it has in both of its fields.
 	Label string
 
-	list    httpsfv.InnerList
+	list    structured.Member
 	covered []Component
 	fault   error // why its components cannot be told
 	value   []byte
@@ -34,25 +34,21 @@ func Parse(input, signature []string) ([]*Signature, error) {
 		return nil, fmt.Errorf("Signature: %w", err)
 	}
 	signatures := make([]*Signature, 0, MaxSignatures)
-	for _, label := range inputs.Names() {
-		member, _ := inputs.Get(label)
-		list, ok := member.(httpsfv.InnerList)
-		if !ok {
+	for _, list := range inputs {
+		if list.Value.Kind != structured.InnerList {
 			return nil, errors.New("Signature-Input: a member is not a list of components")
 		}
-		s := &Signature{Label: label, list: list}
+		s := &Signature{Label: list.Name, list: list}
 		s.covered, s.fault = identifyAll(list.Items)
-		if value, found := values.Get(label); found {
-			if item, isItem := value.(httpsfv.Item); isItem {
-				s.value, _ = item.Value.([]byte)
-			}
+		if value := values.Get(list.Name); value != nil {
+			s.value = value.Value.Bytes
 		}
 		signatures = append(signatures, s)
 	}
 	return signatures, nil
 }
 
-func identifyAll(items []httpsfv.Item) ([]Component, error) {
+func identifyAll(items []structured.Item) ([]Component, error) {
 	if len(items) > MaxComponents {
 		return nil, fmt.Errorf("more than %d components are covered", MaxComponents)
 	}
@@ -102,16 +98,20 @@ func (s *Signature) Has(name string) bool {
 // this name or it is something else.
 func (s *Signature) Text(name string) (string, bool) {
 	value, _ := s.list.Params.Get(name)
-	text, ok := value.(string)
-	return text, ok
+	if value.Kind != structured.String {
+		return "", false
+	}
+	return value.Text, true
 }
 
 // Integer returns a parameter that is an integer, and false where there is none
 // of this name or it is something else, a decimal included.
 func (s *Signature) Integer(name string) (int64, bool) {
 	value, _ := s.list.Params.Get(name)
-	number, ok := value.(int64)
-	return number, ok
+	if value.Kind != structured.Integer {
+		return 0, false
+	}
+	return value.Number, true
 }
 
 // Base returns the bytes that the signature signs, of a message (RFC 9421,
