@@ -122,7 +122,7 @@ func (c *Cluster) run(ctx context.Context, program string, args ...string) error
 // Resume starts the server again after Halt.
 func (c *Cluster) Resume(ctx context.Context) error {
 	return c.run(ctx, "pg_ctl", "-D", c.data(), "-w", "-t", "60", "-l", filepath.Join(c.folder, "log"), "-o",
-		fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=%s -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300", c.port, c.folder), "start")
+		fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=%s -c fsync=off -c full_page_writes=off -c max_connections=300", c.port, c.folder), "start")
 }
 
 // Halt stops the server at once, as a crash would. [Cluster.Resume] starts it

@@ -130,13 +130,20 @@ func (s *Store) finish(ctx context.Context, c ambit.Claim, ending ambit.Ending, 
 			return errNoClaim
 		}
 		row := p.Clone()
-		if !row.Finish(c, ending, now) {
+		switch {
+		case row.Finish(c, ending, now):
+		case e == nil && row.EndedBy(c):
+			return nil
+		default:
 			return errNoClaim
 		}
 		done = func() { s.write(row) }
 	case c.Key != ambit.Digest{}:
-		if under == nil || under.attempt != c.Attempt || under.finished || !now.Before(under.expires) {
+		switch {
+		case under == nil || under.attempt != c.Attempt || !now.Before(under.expires) || under.finished && e != nil:
 			return errNoClaim
+		case under.finished:
+			return nil
 		}
 		done = func() { under.finished, under.outcome = true, slices.Clone(ending.Outcome) }
 	}

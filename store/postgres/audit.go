@@ -56,11 +56,12 @@ func (s *Store) Append(ctx context.Context, entries ...audit.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	u := &unit{Store: s}
-	for i := range entries {
-		u.record(&entries[i])
-	}
-	return placeError(endedOr(ctx, s.pool.SendBatch(ctx, &u.Batch).Close()))
+	return placeError(s.send(ctx, func(u *unit) error {
+		for i := range entries {
+			u.record(&entries[i])
+		}
+		return nil
+	}))
 }
 
 const entryColumns = "tenant, writer, seq, time, kind, principal, capability, call, run, proposal, body, mac, number"

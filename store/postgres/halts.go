@@ -76,12 +76,13 @@ func (h *Halts) channel() pgx.Identifier {
 
 // Halt stops these too, see [ambit.HaltSwitch].
 func (h *Halts) Halt(ctx context.Context, halts ...ambit.Halt) error {
-	u := &unit{Store: h.store}
-	for _, halt := range halts {
-		u.queue("INSERT INTO {}halt (halt, since) VALUES ($2, {now}) ON CONFLICT DO NOTHING", u.ahead.Load(), encode.Halt(halt))
-	}
-	h.tell(u)
-	return endedOr(ctx, h.store.pool.SendBatch(ctx, &u.Batch).Close())
+	return h.store.send(ctx, func(u *unit) error {
+		for _, halt := range halts {
+			u.queue("INSERT INTO {}halt (halt, since) VALUES ($2, {now}) ON CONFLICT DO NOTHING", u.ahead.Load(), encode.Halt(halt))
+		}
+		h.tell(u)
+		return nil
+	})
 }
 
 // Resume releases the whole form if that was seen, see [ambit.HaltSwitch].

@@ -68,11 +68,7 @@ func (k keyStore) List(ctx context.Context, after string, limit int) ([]apikey.R
 }
 
 func (k keyStore) Add(ctx context.Context, r apikey.Record) error {
-	u := &unit{Store: k.store}
-	if err := u.addKey(r); err != nil {
-		return err
-	}
-	return keyError(endedOr(ctx, k.store.pool.SendBatch(ctx, &u.Batch).Close()))
+	return keyError(k.store.send(ctx, func(u *unit) error { return u.addKey(r) }))
 }
 
 // addKey queues a new record. It fails where name or hash are taken.

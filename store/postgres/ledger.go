@@ -182,24 +182,48 @@ func (s *Store) FinishWith(ctx context.Context, c ambit.Claim, ending ambit.Endi
 }
 
 // finish takes one round trip: the two statements are one transaction, the
-// application's or one of their own.
+// application's or one of their own. One of their own is tried again where the
+// connection broke, and may turn out to have been done.
 func (s *Store) finish(ctx context.Context, c ambit.Claim, ending ambit.Ending, e *audit.Entry) error {
 	if len(ending.Outcome) > s.options.Outcome {
 		ending.Outcome = nil
 	}
-	u := &unit{Store: s}
-	u.finish(c, ending)
-	u.record(e)
-	if u.Len() == 0 {
+	if c.Approval.ID == "" && c.Key == (ambit.Digest{}) && e == nil {
 		return nil
 	}
-	var err error
-	if tx := s.joined(ctx); tx != nil {
-		err = tx.SendBatch(ctx, &u.Batch).Close()
-	} else {
-		err = s.pool.SendBatch(ctx, &u.Batch).Close()
+	write := func(u *unit) error {
+		u.finish(c, ending)
+		u.record(e)
+		return nil
 	}
-	return placeError(endedOr(ctx, err))
+	if tx := s.joined(ctx); tx != nil {
+		u := &unit{Store: s}
+		_ = write(u)
+		return placeError(endedOr(ctx, tx.SendBatch(ctx, &u.Batch).Close()))
+	}
+	err := placeError(insist(ctx, func() error { return s.send(ctx, write) }))
+	if errors.Is(err, errNoClaim) && e == nil {
+		return insist(ctx, func() error { return s.finished(ctx, c) })
+	}
+	return err
+}
+
+// finished returns nil where the claim has been finished already.
+func (s *Store) finished(ctx context.Context, c ambit.Claim) error {
+	var r held
+	done := false
+	err := s.look(ctx, func(u *unit) {
+		if c.Approval.ID != "" {
+			u.row(&r, "id = $1", "", c.Approval.ID)
+			return
+		}
+		u.queue("SELECT count(*) > 0 FROM {}call WHERE key = $2 AND attempt = $3 AND finished AND expires > {now}",
+			u.ahead.Load(), c.Key[:], c.Attempt[:]).QueryRow(func(row pgx.Row) error { return row.Scan(&done) })
+	})
+	if err == nil && !done && !(r.found && r.EndedBy(c)) {
+		err = errNoClaim
+	}
+	return err
 }
 
 // finish queues an ending where the claim's outcome belongs: with its proposal,
@@ -235,6 +259,10 @@ func (u *unit) finish(c ambit.Claim, e ambit.Ending) {
 
 // Release gives back what Claim took, see [ambit.Ledger].
 func (s *Store) Release(ctx context.Context, c ambit.Claim) error {
+	return insist(ctx, func() error { return s.release(ctx, c) })
+}
+
+func (s *Store) release(ctx context.Context, c ambit.Claim) error {
 	var proposal held
 	return s.transact(ctx, func(u *unit) {
 		if c.Approval.ID != "" {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/ambit-dev/ambit/store/internal/encode"
 )
 
@@ -38,11 +40,17 @@ func (r *Replays) Record(ctx context.Context, key string, until time.Time) (fres
 
 // use notes a name, and removes some that have expired, in one round trip.
 func (s *Store) use(ctx context.Context, name string, until time.Time) (fresh bool, err error) {
-	noted, err := s.pool.Exec(ctx, s.text(`
-		WITH old AS (
-			DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= (SELECT {now}) AND name <> $2 ORDER BY expires LIMIT 2 FOR UPDATE SKIP LOCKED)
-		)
-		INSERT INTO {}used AS u (name, expires) VALUES ($2, $3)
-		ON CONFLICT (name) DO UPDATE SET expires = $3 WHERE u.expires <= {now}`), s.ahead.Load(), name, encode.Time(until.Add(slack)))
-	return err == nil && noted.RowsAffected() == 1, endedOr(ctx, err)
+	err = s.send(ctx, func(u *unit) error {
+		u.queue(`
+			WITH old AS (
+				DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= (SELECT {now}) AND name <> $2 ORDER BY expires LIMIT 2 FOR UPDATE SKIP LOCKED)
+			)
+			INSERT INTO {}used AS u (name, expires) VALUES ($2, $3)
+			ON CONFLICT (name) DO UPDATE SET expires = $3 WHERE u.expires <= {now}`, s.ahead.Load(), name, encode.Time(until.Add(slack))).Exec(func(noted pgconn.CommandTag) error {
+			fresh = noted.RowsAffected() == 1
+			return nil
+		})
+		return nil
+	})
+	return fresh && err == nil, err
 }

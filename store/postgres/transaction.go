@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -68,6 +70,7 @@ func (s *Store) attempt(ctx context.Context, look func(*unit), do func(*unit) er
 	defer connection.Release() // which closes one that is still in a transaction
 	first := &unit{Store: s}
 	first.Queue(begin)
+	first.durable()
 	look(first)
 	now := time.Time{}
 	first.readClock(&now)
@@ -98,6 +101,7 @@ func (s *Store) attempt(ctx context.Context, look func(*unit), do func(*unit) er
 func (s *Store) atOnce(ctx context.Context, write func(*unit) error) (done bool, err error) {
 	u := &unit{Store: s}
 	u.queue("SELECT set_config('lock_timeout', $1, true)", briefly) // for this transaction
+	u.durable()
 	if err := write(u); err != nil {
 		return false, err
 	}
@@ -116,6 +120,51 @@ func (s *Store) atOnce(ctx context.Context, write func(*unit) error) (done bool,
 		return false, nil
 	}
 	return err == nil, endedOr(ctx, err)
+}
+
+// durable holds that the transaction is on disk when it is committed, whatever
+// server, role or address say: a claim that a crash could undo would let a call run
+// twice. Stronger settings stay, and local, which is weaker for standbys alone.
+func (u *unit) durable() {
+	u.queue("SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'")
+}
+
+// send sends statements that are a transaction of their own, in one round trip. A
+// connection that turns out to be dead before anything was sent costs nothing.
+func (s *Store) send(ctx context.Context, write func(*unit) error) (err error) {
+	for range tries {
+		u := &unit{Store: s}
+		u.durable()
+		if err := write(u); err != nil {
+			return err
+		}
+		if err = s.pool.SendBatch(ctx, &u.Batch).Close(); err == nil || ctx.Err() != nil || !pgconn.SafeToRetry(err) {
+			break
+		}
+	}
+	return endedOr(ctx, err)
+}
+
+// insist runs again what may be done twice, where the connection broke under it.
+func insist(ctx context.Context, do func() error) (err error) {
+	for range tries {
+		if err = do(); err == nil || ctx.Err() != nil || !broke(err) {
+			break
+		}
+	}
+	return err
+}
+
+// broke reports whether an error is that of a connection, which there was.
+func broke(err error) bool {
+	if _, unreachable := errors.AsType[*pgconn.ConnectError](err); unreachable {
+		return false
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return strings.HasPrefix(e.Code, "57P") // the server is told to stop
+	}
+	_, cut := errors.AsType[net.Error](err)
+	return cut || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
 }
 
 // readClock queues the question what time it is.

@@ -141,7 +141,11 @@ func (s *Store) finish(ctx context.Context, c ambit.Claim, ending ambit.Ending, 
 		ending.Outcome = nil
 	}
 	return s.finishing(ctx, func(ctx context.Context, u *unit) error {
-		if err := u.finish(ctx, c, ending); err != nil {
+		err := u.finish(ctx, c, ending)
+		if errors.Is(err, errNoClaim) && e == nil {
+			return u.finished(ctx, c)
+		}
+		if err != nil {
 			return err
 		}
 		return u.record(ctx, e)
@@ -172,8 +176,34 @@ func (u *unit) finish(ctx context.Context, c ambit.Claim, e ambit.Ending) error 
 	return nil
 }
 
-// Release gives back what Claim took, see [ambit.Ledger].
+// finished returns nil where the claim has been finished already.
+func (u *unit) finished(ctx context.Context, c ambit.Claim) error {
+	done := false
+	if c.Approval.ID != "" {
+		r, ok, err := u.row(ctx, "id = ?", c.Approval.ID)
+		if err != nil {
+			return err
+		}
+		done = ok && r.EndedBy(c)
+	} else {
+		err := u.queryRow(ctx, "SELECT count(*) > 0 FROM {}call WHERE key = ? AND attempt = ? AND finished = 1 AND expires > ?",
+			c.Key[:], c.Attempt[:], encode.Time(u.now)).Scan(&done)
+		if err != nil {
+			return err
+		}
+	}
+	if !done {
+		return errNoClaim
+	}
+	return nil
+}
+
+// Release gives back what Claim took, see [ambit.Ledger]. Within a transaction of
+// [Store.WithTx] no claim is ever made, so there is nothing to give back.
 func (s *Store) Release(ctx context.Context, c ambit.Claim) error {
+	if s.Joins(ctx) {
+		return nil
+	}
 	return s.write(ctx, func(ctx context.Context, u *unit) error {
 		if c.Approval.ID != "" {
 			r, ok, err := u.row(ctx, "id = ?", c.Approval.ID)

@@ -69,8 +69,9 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 
 // New returns a store on a database of the application's own, and brings its
 // tables up to date. [OpenDB] opens one as it should be: in WAL mode, and with a
-// busy timeout, since the application writes to it too. The caller closes it after
-// the store's last use.
+// busy timeout, since the application writes to it too. On connections that the
+// store writes by it raises synchronous to FULL. The caller closes the database
+// after the store's last use.
 func New(ctx context.Context, db *sql.DB, o Options) (*Store, error) {
 	if o.Prefix == "" {
 		o.Prefix = DefaultPrefix

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/store/sqlite"
@@ -135,6 +136,63 @@ func TestOpen_Rights(t *testing.T) {
 	}
 	if s, err := sqlite.Open(t.Context(), path, sqlite.Options{}); err == nil || !strings.Contains(err.Error(), "-shm") {
 		t.Errorf("a link in place of a file of SQLite's: want it refused, got %v, %v", s, err)
+	}
+}
+
+// What the store commits is on disk, whatever the application has opened its
+// database with, and stronger settings stay.
+func TestT17_OnDisk(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]int{"off": 2, "normal": 2, "full": 2, "extra": 3} {
+		db, err := driver.Open("file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "app.db")) + "?_pragma=journal_mode(wal)&_pragma=synchronous(" + setting + ")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		db.SetMaxOpenConns(1) // the store's is the one that is asked
+		s, err := sqlite.New(t.Context(), db, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Claim(t.Context(), keyed()); err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		if err := db.QueryRow("PRAGMA synchronous").Scan(&got); err != nil || got != want {
+			t.Errorf("synchronous=%s: want %d where the store has written, got %d, %v", setting, want, got, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A call that would have to be claimed within the application's transaction is
+// refused at once, instead of waiting for the lock that this transaction has; what
+// was never claimed is given back without a word.
+func TestClaimWithinATransaction(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	s, err := sqlite.New(t.Context(), db, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.Exec("CREATE TABLE note (text TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, c := s.WithTx(t.Context(), tx), keyed()
+	if _, err := s.Claim(ctx, c); err == nil || !strings.Contains(err.Error(), "WithTx") {
+		t.Errorf("want an error that says why, got %v", err)
+	}
+	if err := s.Release(ctx, c); err != nil {
+		t.Error(err)
+	}
+	if r, err := s.Find(ctx, c); err != nil || r.State != ambit.RecordFree {
+		t.Errorf("want nothing claimed, got state %d, %v", r.State, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"strings"
 	"time"
 )
@@ -15,6 +16,9 @@ type runner interface {
 	QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row
 }
+
+// immediate begins a transaction that writes.
+const immediate = "BEGIN IMMEDIATE"
 
 // unit is a transaction under way, and the time by which everything in it goes.
 type unit struct {
@@ -48,16 +52,23 @@ func (u *unit) queryRow(ctx context.Context, statement string, args ...any) *sql
 	return u.QueryRowContext(ctx, u.text(statement), args...)
 }
 
+// errWithin refuses what would wait for the end of a transaction that waits for it.
+var errWithin = errors.New("sqlite: the context carries a transaction of the application on this database (WithTx), which has one writer at a time: " +
+	"a call that has to be claimed, or waits for somebody's word, cannot be made within it; make it before the transaction begins or after its end")
+
 // write runs do in a transaction that holds the database's write lock from the
 // start, and commits it if do returns nil.
 func (s *Store) write(ctx context.Context, do func(context.Context, *unit) error) error {
+	if s.Joins(ctx) {
+		return errWithin
+	}
 	select {
 	case <-s.turn:
 		defer func() { s.turn <- struct{}{} }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return s.transaction(ctx, "BEGIN IMMEDIATE", do)
+	return s.transaction(ctx, immediate, do)
 }
 
 // read runs do on one unchanging state of the database.
@@ -71,6 +82,11 @@ func (s *Store) transaction(ctx context.Context, begin string, do func(context.C
 		return endedOr(ctx, err)
 	}
 	defer connection.Close()
+	if begin == immediate {
+		if err := durable(ctx, connection); err != nil {
+			return endedOr(ctx, err)
+		}
+	}
 	if _, err := connection.ExecContext(ctx, begin); err != nil {
 		return endedOr(ctx, err)
 	}
@@ -89,6 +105,19 @@ func (s *Store) transaction(ctx context.Context, begin string, do func(context.C
 		}
 	}
 	return endedOr(ctx, err)
+}
+
+// durable holds that what is committed by a connection is on disk, whatever the
+// application has set or the driver begins with: a claim that a crash of the
+// machine could undo would let a call run twice.
+func durable(ctx context.Context, connection *sql.Conn) error {
+	const full = 2
+	var level int
+	if err := connection.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level); err != nil || level >= full {
+		return err
+	}
+	_, err := connection.ExecContext(ctx, "PRAGMA synchronous = FULL")
+	return err
 }
 
 // within runs do on a transaction that somebody has begun and will end.

@@ -53,6 +53,9 @@ func entryTests() []test {
 			r, err = b.Audit.ClaimWith(ctx, again, *next())
 			step("a second claim", r.Approval.ID == "", err)
 			step("the end of the claim", true, b.Audit.FinishWith(ctx, c, ambit.Ending{Outcome: []byte("done")}, *next()))
+			if err := b.Audit.FinishWith(ctx, c, ambit.Ending{Outcome: []byte("again")}, b.entry("w", 100)); err == nil {
+				t.Error("FinishWith again, with another entry: want an error, got none")
+			}
 			step("a consent", true, b.Approvals.Consent(ctx, rand.Text(), p, b.decision("robot", approval.Deny), next()))
 			r, err = b.Audit.ClaimWith(ctx, ambit.Claim{Attempt: attempt(), Binding: p.Binding, Lease: lease}, *next())
 			step("a claim of nothing but an entry", r.State == ambit.RecordFree, err)

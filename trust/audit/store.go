@@ -83,7 +83,8 @@ type Store interface {
 	ClaimWith(ctx context.Context, c ambit.Claim, e Entry) (ambit.Record, error)
 	// FinishWith is [ambit.Ledger.Finish], which adds an entry in the same
 	// transaction. Where the claim has neither key nor approval it only adds the
-	// entry.
+	// entry. A claim that has been finished already is an error, whoever has done
+	// it: the entry would be a second outcome.
 	FinishWith(ctx context.Context, c ambit.Claim, ending ambit.Ending, e Entry) error
 	// Entries returns a page of entries, in the order in which the store took them
 	// or, of one chain, of their numbers, and backward where the query says so; and

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/trust/approval"
 )
 
 // Missing is how a proposal stands in the way of a claim that is not there, or
@@ -48,6 +49,15 @@ func (r *Row) Finish(c ambit.Claim, e ambit.Ending, now time.Time) bool {
 	r.Finished, r.Outcome = now, slices.Clone(e.Outcome)
 	r.close(state, now)
 	return true
+}
+
+// EndedBy reports whether this claim is the one that has ended the row, which a
+// person has not done then.
+func (r *Row) EndedBy(c ambit.Claim) bool {
+	ended := r.State == ambit.ProposalSucceeded || r.State == ambit.ProposalFailed
+	return ended && r.Attempt == c.Attempt && !slices.ContainsFunc(r.Decisions, func(d approval.Decision) bool {
+		return d.Verdict == approval.SettleSucceeded || d.Verdict == approval.SettleFailed
+	})
 }
 
 // Release gives the row back as it was before the claim, and reports whether the
