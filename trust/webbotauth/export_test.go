@@ -49,6 +49,9 @@ func AgentOf(s *messagesig.Signature, lines []string) (agent, why string) {
 // Sign signs bytes, for signatures that no signer of this package would make.
 func (k PrivateKey) Sign(base []byte) []byte { return k.sign(base) }
 
+// Verifies reports whether a signature of bytes is the key's.
+func (k Key) Verifies(base, signature []byte) bool { return k.verifies(base, signature) }
+
 // Weak is exported for the tests of keys that anybody can sign for.
 var (
 	Weak       = weak

@@ -1,12 +1,16 @@
 package webbotauth_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +19,8 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/messagesig"
+	"github.com/ambit-dev/ambit/surface/httpapi"
+	"github.com/ambit-dev/ambit/trust"
 	"github.com/ambit-dev/ambit/trust/webbotauth"
 )
 
@@ -58,38 +64,128 @@ func (down) RoundTrip(*http.Request) (*http.Response, error) {
 // request, "nonce" asks for one that was not used.
 func TestCases(t *testing.T) {
 	var file struct {
-		Cases      []signedCase
-		Key1, Key2 json.RawMessage
+		Cases       []signedCase
+		Key1, Key2  json.RawMessage
+		Directories map[string][]string
 	}
 	load(t, "webbotauth-cases.json", &file)
 	if len(file.Cases) < 30 {
 		t.Fatalf("%d cases", len(file.Cases))
 	}
-	v, err := webbotauth.New(webbotauth.Options{
-		PublicURL: publicURL, Logger: silent(),
-		Agents: []webbotauth.Agent{
+	agents := map[string][]webbotauth.Agent{
+		"keys given": {
 			{URL: "https://signature-agent.test", Keys: []webbotauth.Key{mustKey(t, file.Key1)}},
 			{URL: "https://signature-agent.test/jwks.json", Keys: []webbotauth.Key{mustKey(t, file.Key1)}},
 			{URL: "https://other-agent.test", Keys: []webbotauth.Key{mustKey(t, file.Key2)}},
 			{URL: "https://down-agent.test", Directory: true},
 		},
+		"keys fetched": {
+			{URL: "https://signature-agent.test", Directory: true},
+			{URL: "https://signature-agent.test/jwks.json", Directory: true},
+			{URL: "https://other-agent.test", Directory: true},
+			{URL: "https://down-agent.test", Directory: true},
+		},
+	}
+	for name, known := range agents {
+		v, err := webbotauth.New(webbotauth.Options{PublicURL: publicURL, Logger: silent(), Agents: known})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = v.Close() }()
+		v.BelievePublished()
+		v.FetchBy(published{file.Directories, []webbotauth.Key{mustKey(t, file.Key1), mustKey(t, file.Key2)}})
+		server, found := serve(t, v, "app.test", "evil.test")
+		for _, c := range file.Cases {
+			t.Run(name+"/"+c.ID+" "+c.Title, func(t *testing.T) {
+				v.At(time.Unix(c.Now, 0))
+				send(t, server.URL, c.Method, c.URL, c.Headers, c.Body)
+				got := <-found
+				if diff := cmp.Diff(c.want(), got.verdict); diff != "" || got.refused != "" {
+					t.Errorf("refused %q, verdict (-want +got):\n%s", got.refused, diff)
+				}
+			})
+		}
+	}
+}
+
+// published answers for the directories of the cases, and for no others.
+type published struct {
+	directories map[string][]string // thumbprints by URL
+	keys        []webbotauth.Key
+}
+
+func (p published) RoundTrip(r *http.Request) (*http.Response, error) {
+	thumbprints, ok := p.directories[r.URL.String()]
+	if !ok {
+		return nil, errors.New("nothing is reachable")
+	}
+	var set struct {
+		Keys []webbotauth.Key `json:"keys"`
+	}
+	for _, key := range p.keys {
+		if slices.Contains(thumbprints, key.Thumbprint()) {
+			set.Keys = append(set.Keys, key)
+		}
+	}
+	body, err := json.Marshal(set)
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{"Content-Type": {"application/http-message-signatures-directory+json"}}
+	return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: r}, nil
+}
+
+// What the cases say about a policy that wants the whole request bound, a
+// capability with that policy says too.
+func TestCasesOfACapability(t *testing.T) {
+	var file struct {
+		Cases []signedCase
+		Key1  json.RawMessage
+	}
+	load(t, "webbotauth-cases.json", &file)
+	v, err := webbotauth.New(webbotauth.Options{
+		PublicURL: publicURL, Logger: silent(),
+		Agents: []webbotauth.Agent{{URL: "https://signature-agent.test", Keys: []webbotauth.Key{mustKey(t, file.Key1)}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = v.Close() }()
 	v.BelievePublished()
-	v.FetchBy(down{})
-	server, found := serve(t, v, "app.test", "evil.test")
+	app := ambit.New(ambit.Options{Name: "cases", Logger: silent()})
+	for _, name := range []string{"notes.purge", "accounts.delete"} {
+		app.Add(ambit.Define(ambit.Spec{
+			Name: name, Description: "Look what would go.", Effect: ambit.Read, Permission: ambit.Public, Expose: ambit.HTTP, AgentPolicy: ambit.RequireAgentRequest,
+		}, func(context.Context, struct {
+			Prefix string `json:"prefix"`
+		}) (ambit.Empty, error) {
+			return ambit.Empty{}, nil
+		}))
+	}
+	handler, err := httpapi.New(app, httpapi.Options{Trust: trust.Options{Agents: v, PublicURL: publicURL, AllowUnauthenticated: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The cases have paths and a query that no capability has: a handler in front changes
+	// them, and what is verified is the request line.
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path, r.URL.RawQuery = strings.ReplaceAll(r.URL.Path, ".", "/"), ""
+		handler.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	got, want := map[string]int{}, map[string]int{}
 	for _, c := range file.Cases {
-		t.Run(c.ID+" "+c.Title, func(t *testing.T) {
-			v.At(time.Unix(c.Now, 0))
-			send(t, server.URL, c.Method, c.URL, c.Headers, c.Body)
-			got := <-found
-			if diff := cmp.Diff(c.want(), got.verdict); diff != "" || got.refused != "" {
-				t.Errorf("refused %q, verdict (-want +got):\n%s", got.refused, diff)
-			}
-		})
+		if c.Policy != "bound" {
+			continue
+		}
+		want[c.ID] = http.StatusForbidden
+		if c.Outcome == "verified" {
+			want[c.ID] = http.StatusOK
+		}
+		v.At(time.Unix(c.Now, 0))
+		got[c.ID] = send(t, server.URL, c.Method, c.URL, append(c.Headers, [2]string{"Content-Type", "application/json"}), c.Body)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) < 4 {
+		t.Errorf("%d cases (-want +got):\n%s", len(want), diff)
 	}
 }
 
@@ -112,7 +208,7 @@ func (c signedCase) want() verdict {
 }
 
 // send sends a request to a server as if it were where the URL says.
-func send(t *testing.T, server, method, target string, headers [][2]string, body string) {
+func send(t *testing.T, server, method, target string, headers [][2]string, body string) (status int) {
 	t.Helper()
 	u, err := url.Parse(target)
 	if err != nil {
@@ -130,6 +226,7 @@ func send(t *testing.T, server, method, target string, headers [][2]string, body
 	_, _ = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	return response.StatusCode
 }
 
 // Outside of tests the published keys verify nothing, however good the signature.
@@ -160,7 +257,7 @@ func TestT31_PublishedKeys(t *testing.T) {
 }
 
 // The vectors of the older drafts, of which the ones without Signature-Agent are
-// good for the arithmetic alone.
+// good for the arithmetic alone: no agent is found, and the signature holds.
 func TestCloudflareVectors(t *testing.T) {
 	type vector struct {
 		Key            json.RawMessage
@@ -184,6 +281,14 @@ func TestCloudflareVectors(t *testing.T) {
 					want = verdict{"", "none", "invalid/algorithm-not-allowed"}
 				case x.SignatureAgent == "":
 					want = verdict{"", "none", "unverified/signature-agent-absent"}
+					signatures, err := messagesig.Parse([]string{x.SignatureInput}, []string{x.Signature})
+					if err != nil || len(signatures) != 1 {
+						t.Fatalf("%d signatures, %v", len(signatures), err)
+					}
+					base, err := signatures[0].Base(&messagesig.Message{Method: http.MethodGet, Scheme: "https", Authority: "example.com"})
+					if key := mustKey(t, x.Key); err != nil || !key.Verifies(base, signatures[0].Value()) {
+						t.Errorf("the signature does not hold over %q, %v", base, err)
+					}
 				}
 				if !rsa {
 					agent.Keys = []webbotauth.Key{mustKey(t, x.Key)}
