@@ -52,7 +52,9 @@ func (c Cut) text() []byte {
 // write to: another machine, a service that only appends, a file of another user.
 type Sink interface {
 	// Keep takes one checkpoint. It is called by one goroutine at a time and has
-	// five seconds. After an error the head is signed and given again later.
+	// five seconds, after which nobody waits for it: until it returns no other
+	// checkpoint is kept, and the record goes on. After an error the head is signed
+	// and given again later.
 	Keep(ctx context.Context, c Checkpoint) error
 }
 
@@ -138,14 +140,14 @@ func ReadCheckpoints(r io.Reader) ([]Checkpoint, error) {
 // mark signs the heads of the chains that have grown since their last checkpoint,
 // unless that is younger than every.
 func (l *Log) mark(ctx context.Context, every time.Duration) {
-	if l.options.Checkpoints == nil {
+	if l.options.Checkpoints == nil || l.stuck() {
 		return
 	}
 	l.mu.RLock()
 	chains := slices.Collect(maps.Values(l.chains))
 	l.mu.RUnlock()
 	for _, c := range chains {
-		if time.Since(c.marked.Time) < every {
+		if time.Since(c.marked.Time) < every || l.stuck() {
 			continue
 		}
 		if err := l.markChain(ctx, c); err != nil {
@@ -169,9 +171,39 @@ func (l *Log) markChain(ctx context.Context, c *chain) (err error) {
 		return nil
 	}
 	mark.Signature = ed25519.Sign(l.signer, mark.text())
-	if err := l.options.Checkpoints.Keep(ctx, mark); err != nil {
+	if err := l.keepMark(ctx, mark); err != nil {
 		return err
 	}
 	c.marked = mark
 	return nil
+}
+
+// keepMark gives a checkpoint to the sink and waits for it no longer than ctx lasts.
+// A sink that pays no heed to that, such as a file on a volume that does not answer,
+// keeps a goroutine, and nobody else.
+func (l *Log) keepMark(ctx context.Context, mark Checkpoint) error {
+	kept := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() { kept <- err }()
+		defer contain(&err)
+		err = l.options.Checkpoints.Keep(ctx, mark)
+	}()
+	select {
+	case err := <-kept:
+		return err
+	case <-ctx.Done():
+		l.keeping = kept
+		return fmt.Errorf("audit: the sink of checkpoints does not answer, and none is kept until it does: %w", ctx.Err())
+	}
+}
+
+// stuck reports whether the sink is still at work on an earlier checkpoint.
+func (l *Log) stuck() bool {
+	select {
+	case <-l.keeping:
+		l.keeping = nil
+	default:
+	}
+	return l.keeping != nil
 }

@@ -131,3 +131,56 @@ func TestT22_CheckpointsAtIntervals(t *testing.T) {
 		}
 	})
 }
+
+// hanging is a sink that pays no heed to its context.
+type hanging struct {
+	sink
+	answers chan struct{} // closed: it does
+}
+
+func (h *hanging) Keep(ctx context.Context, c audit.Checkpoint) error {
+	<-h.answers
+	return h.sink.Keep(ctx, c)
+}
+
+// A sink that hangs holds up no call and no end of the log, is told once, and gets
+// the next checkpoint when it answers again.
+func TestT22_ASinkThatHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		to, store := &hanging{answers: make(chan struct{})}, memoryStore()
+		var said strings.Builder
+		log := newLog(t, store, func(o *audit.Options) {
+			o.Checkpoints, o.CheckpointEvery, o.Queue = to, time.Second, 16
+			o.Logger = slog.New(slog.NewTextHandler(&said, nil))
+		})
+		for range 40 {
+			time.Sleep(time.Second)
+			if err := call(t.Context(), log, eventOf(ambit.Write), ambit.Digest{}, `{}`, succeed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		flush(t, log)
+		if got := strings.Count(said.String(), "does not answer"); got != 1 {
+			t.Errorf("want the operator told once, got %d times:\n%s", got, said.String())
+		}
+		close(to.answers)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if kept, _ := to.Checkpoints(t.Context()); len(kept) < 2 || kept[len(kept)-1].Seq != 40 {
+			t.Errorf("want the head kept as soon as the sink answers, got %+v", kept)
+		}
+		to.answers = make(chan struct{})
+		if err := call(t.Context(), log, eventOf(ambit.Write), ambit.Digest{}, `{}`, succeed); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > audit.DefaultCloseWithin {
+			t.Errorf("want it closed within %s, took %s", audit.DefaultCloseWithin, took)
+		}
+		close(to.answers)
+	})
+}

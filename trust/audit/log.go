@@ -130,6 +130,8 @@ type Log struct {
 	gapMu  sync.Mutex // guards gapped
 	gapped []*chain   // those with a gap to be told
 
+	keeping chan error // of a sink that has not answered in time, or nil; for the goroutine that writes
+
 	closing chan struct{}
 	closed  sync.Once
 	done    chan struct{}
