@@ -241,6 +241,7 @@ func hostileHeaders(key webbotauth.PrivateKey) []http.Header {
 			return signatureHeaders(`s=("@authority" "signature-agent";key="s")`+good, "s="+value, strings.Repeat(`x="y", `, n/7)+`s="https://agent.test"`)
 		},
 		func(n int) http.Header { return wideBase(n, good, value) },
+		func(n int) http.Header { return wholeFields(n, good, value) },
 	}
 	sets := make([]http.Header, 0, 1000)
 	for i := range 1000 {
@@ -262,6 +263,26 @@ func wideBase(n int, good, value string) http.Header {
 		name := fmt.Sprintf("x-%d", i)
 		fmt.Fprintf(&list, ` "%s";key="b"`, name)
 		header[http.CanonicalHeaderKey(name)] = []string{`a="` + strings.Repeat("x", min(n, 7000)) + `", b=(1 2 3)`}
+	}
+	var inputs, values, agents []string
+	for _, label := range []string{"s", "t", "u", "v"} {
+		inputs = append(inputs, label+`=("@authority" "signature-agent";key="`+label+`"`+list.String()+")"+good)
+		values = append(values, label+"="+value)
+		agents = append(agents, label+`="https://agent.test"`)
+	}
+	header["Signature-Input"], header["Signature"], header["Signature-Agent"] = inputs, values, agents
+	return header
+}
+
+// wholeFields has four signatures of a known agent by a known key, each of which
+// covers large fields as a whole and then does not verify.
+func wholeFields(n int, good, value string) http.Header {
+	header := signatureHeaders("", "", "")
+	var list strings.Builder
+	for i := range 13 {
+		name := fmt.Sprintf("x-%d", i)
+		fmt.Fprintf(&list, ` "%s"`, name)
+		header[http.CanonicalHeaderKey(name)] = []string{strings.Repeat("x", min(n, 1200))}
 	}
 	var inputs, values, agents []string
 	for _, label := range []string{"s", "t", "u", "v"} {

@@ -157,7 +157,8 @@ func TestCasesOfACapability(t *testing.T) {
 			Name: name, Description: "Look what would go.", Effect: ambit.Read, Permission: ambit.Public, Expose: ambit.HTTP, AgentPolicy: ambit.RequireAgentRequest,
 		}, func(context.Context, struct {
 			Prefix string `json:"prefix"`
-		}) (ambit.Empty, error) {
+		},
+		) (ambit.Empty, error) {
 			return ambit.Empty{}, nil
 		}))
 	}
