@@ -84,15 +84,23 @@ func (p Program) approvalsListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows := [][]string{{"ID", "STATE", "TITLE", "EFFECT", "NEEDS", "REQUESTED BY", "ASKED"}}
+			rows := [][]string{{"ID", "STATE", "TITLE", "EFFECT", "NEEDS", "REQUESTED BY", "ASKED", "SUMMARY"}}
 			for _, r := range page {
 				rows = append(rows, []string{
 					r.ID, r.State.String(), r.Proposal.Title, r.Proposal.Effect.String(), r.Proposal.Level.String(), r.Proposal.Requester.Subject,
-					r.Created.UTC().Format(time.RFC3339),
+					r.Created.UTC().Format(time.RFC3339), d.app.Summary(r.Proposal),
 				})
 			}
-			if err := columns(c.OutOrStdout(), rows); err != nil || next == "" {
+			if err := columns(c.OutOrStdout(), rows); err != nil {
 				return err
+			}
+			switch {
+			case next != "":
+			case len(page) == 0:
+				_, err = fmt.Fprintf(c.ErrOrStderr(), "there is none of these states that %s may decide about\n", visible.Text(d.person.Subject))
+				return err
+			default:
+				return nil
 			}
 			_, err = fmt.Fprintf(c.ErrOrStderr(), "there are more: go on with --after %s\n", visible.Text(next))
 			return err

@@ -217,16 +217,16 @@ func TestT12_ApprovalsTakeATerminal(t *testing.T) {
 	if diff := cmp.Diff(result{0, shownSale, ""}, look("show", id, "--as", "boss")); diff != "" {
 		t.Errorf("show (-want +got):\n%s", diff)
 	}
-	const head = "ID                          STATE    TITLE         EFFECT    NEEDS  REQUESTED BY  ASKED\n"
+	const head = "ID                          STATE    TITLE         EFFECT    NEEDS  REQUESTED BY  ASKED                 SUMMARY\n"
 	list := look("list", "--as", "boss")
-	want := result{0, head + "ID  pending  Sell an item  external  human  seller        TIME\n", ""}
+	want := result{0, head + "ID  pending  Sell an item  external  human  seller        TIME  Sell the p\\u0430ypal rope\\u202e\n", ""}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
 	}
-	if got := look("list", "--as", "boss", "--state", "denied,approved"); got.Code != 0 || strings.Contains(got.Stdout, "Sell") {
+	if got := look("list", "--as", "boss", "--state", "denied,approved"); got.Code != 0 || strings.Contains(got.Stdout, "Sell") || got.Stderr != "there is none of these states that boss may decide about\n" {
 		t.Errorf("list of other states: got %+v", got)
 	}
-	if got := look("list", "--as", "clerk"); got.Code != 0 || strings.Contains(got.Stdout, "Sell") {
+	if got := look("list", "--as", "clerk"); got.Code != 0 || strings.Contains(got.Stdout, "Sell") || got.Stderr != "there is none of these states that clerk may decide about\n" {
 		t.Errorf("list for somebody without the permission: got %+v", got)
 	}
 	if got := look("list", "--as", "robot"); got.Code != 4 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 
@@ -65,21 +66,31 @@ func newApprovals(f flags, s *store.Store, ring *ambit.KeyRing) (*audit.Log, *ap
 func mountPage(o *serve.Options, f flags, app *ambit.App, approvals *approval.Approvals, holders *apikey.Authenticator, notices io.Writer) {
 	people := newLogin(app, holders.Principal)
 	o.Wrap = func(next http.Handler) http.Handler {
-		page, err := approval.NewPage(app, approvals, approval.PageOptions{Login: people.who, SignIn: people.signIn})
+		page, err := approval.NewPage(app, approvals, approval.PageOptions{Login: people.who, SignIn: people.signIn, SignOut: "/logout"})
 		if err != nil {
 			app.Logger().Error(err.Error())
 			return nil // which keeps the application from starting
 		}
 		mux := http.NewServeMux()
 		mux.Handle("/login", people)
+		mux.HandleFunc("POST /logout", people.out)
 		mux.Handle("/", page.Wrap(next))
 		return mux
 	}
 	o.Ready = func(bound net.Addr) {
+		slog.SetLogLoggerLevel(slog.LevelInfo)
 		said := fmt.Sprintf("approvals page=%s/approvals code=%s (a login for development: give the name of a key and this code)\n", f.url(), people.code)
-		if here := "http://" + bound.String(); f.publicURL == "" && here != f.url() {
-			said += "approvals are decided on that address alone: to have the page here, add --public-url " + here + "\n"
+		if here := hereOf(bound); f.publicURL == "" && here != f.url() {
+			said = "approvals page=none, since it would be at " + f.url() + " and nowhere else: to have it here, add --public-url " + here + "\n"
 		}
 		_, _ = io.WriteString(notices, said) // a server whose standard error is gone still serves
 	}
+}
+
+// hereOf is the URL by which this machine reaches what listens there.
+func hereOf(bound net.Addr) string {
+	if tcp, ok := bound.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("http://127.0.0.1:%d", tcp.Port)
+	}
+	return "http://" + bound.String()
 }

@@ -68,11 +68,17 @@ func (l *login) signIn(_ *http.Request, back string) string {
 }
 
 const loginPage = `<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Log in to Notes</title>
-<meta name="viewport" content="width=device-width"><style>body{font:1.1rem/1.6 system-ui;max-width:24rem;margin:4rem auto;padding:0 1rem}
-input,button{font:inherit;padding:.4rem .6rem;width:100%;box-sizing:border-box;margin:.2rem 0 1rem}</style>
-<h1>Log in</h1><p>This login is for development. The code stands on the terminal of the server.</p>{{with .Wrong}}<p><b>{{.}}</b></p>{{end}}
-<form method="post"><label>Name <input name="name" value="{{.Name}}" autofocus required></label>
-<label>Code <input name="code" autocomplete="off" required></label><button>Log in</button></form></html>`
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>
+:root{color-scheme:light dark;--ground:#f6f7f8;--card:#fff;--ink:#16191d;--line:#dfe3e8;--link:#1d4ed8;--wrong:#b42318}
+@media(prefers-color-scheme:dark){:root{--ground:#101317;--card:#181c22;--ink:#e8ebef;--line:#2c333c;--link:#8ab4ff;--wrong:#ff8f86}}
+body{margin:12vh auto;max-width:24rem;padding:0 1rem;background:var(--ground);color:var(--ink);font:1rem/1.55 system-ui,sans-serif}
+form,input,button{box-sizing:border-box;width:100%;border:1px solid var(--line);border-radius:8px;font:inherit}
+form{padding:1.25rem;background:var(--card)}input{margin:.2rem 0 1rem;padding:.55rem .7rem;background:var(--ground);color:var(--ink)}
+button{min-height:2.75rem;border-color:var(--link);background:var(--link);color:var(--card);font-weight:600;cursor:pointer}
+:focus-visible{outline:3px solid var(--link);outline-offset:2px}.wrong{color:var(--wrong);font-weight:600}</style>
+<h1>Log in to Notes</h1><p>This login is for development. The code stands on the terminal of the server.</p>{{with .Wrong}}<p class="wrong" role="alert">{{.}}</p>{{end}}
+<form method="post"><label>Name <input name="name" value="{{.Name}}"{{if not .Name}} autofocus{{end}} required></label>
+<label>Code <input name="code" autocomplete="off"{{if .Name}} autofocus{{end}} required></label><button>Log in</button></form></html>`
 
 // ServeHTTP shows the form and takes it.
 func (l *login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +86,7 @@ func (l *login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	shown := struct{ Name, Wrong string }{Name: r.PostFormValue("name")}
 	if r.Method == http.MethodPost {
 		_, err := l.person(r.Context(), shown.Name)
-		right := subtle.ConstantTimeCompare([]byte(strings.TrimSpace(r.PostFormValue("code"))), []byte(l.code)) == 1
+		right := subtle.ConstantTimeCompare([]byte(strings.ToUpper(strings.TrimSpace(r.PostFormValue("code")))), []byte(l.code)) == 1
 		if err == nil && right {
 			sealed := l.cookies.Seal(nil, []byte(strconv.FormatInt(time.Now().Unix(), 10)+" "+shown.Name), nil)
 			http.SetCookie(w, &http.Cookie{
@@ -96,6 +102,12 @@ func (l *login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = template.Must(template.New("login").Parse(loginPage)).Execute(w, shown) // who has gone needs no page
+}
+
+// out logs whoever it is out, and leads to the login.
+func (l *login) out(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, &http.Cookie{Name: cookie, Path: cookiePath, MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode})
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }
 
 // localPath is where a person wanted to go, as long as that is the approvals page.

@@ -16,7 +16,7 @@ func TestApprovalsPage(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
 	server := serveNotes(t, t.TempDir(), "--addr", address, "--public-url", "http://"+address)
-	code := found(t, server.output.String(), `approvals page=\S+ code=(\w+)`)
+	code := server.says(t, `approvals page=\S+ code=(\w+)`)
 	asked := publish(t, server)
 	page := found(t, asked, `"url":"http://[0-9.:]+(/approvals/\w+)"`)
 
@@ -24,8 +24,8 @@ func TestApprovalsPage(t *testing.T) {
 	if status, text := editor.get(page); status != http.StatusOK || !strings.Contains(text, `name="code"`) {
 		t.Fatalf("want the login, got %d\n%s", status, text)
 	}
-	if _, text := editor.post("/login?back="+page, url.Values{"name": {"editor"}, "code": {"WRONG"}}); !strings.Contains(text, "the code is another one") {
-		t.Errorf("want a wrong code refused, got\n%s", text)
+	if _, text := editor.post("/login?back="+page, url.Values{"name": {"editor"}, "code": {"WRONG"}}); !strings.Contains(text, "the code is another one") || !strings.Contains(text, `name="code" autocomplete="off" autofocus`) {
+		t.Errorf("want a wrong code refused, and to type another, got\n%s", text)
 	}
 	if _, text := editor.post("/login?back="+page, url.Values{"name": {"nobody"}, "code": {code}}); !strings.Contains(text, "There is nobody") {
 		t.Errorf("want an unknown name refused, got\n%s", text)
@@ -43,8 +43,18 @@ func TestApprovalsPage(t *testing.T) {
 		t.Errorf("want the requester refused, got %d\n%s", status, text)
 	}
 
+	if !strings.Contains(text, `action="/logout"`) {
+		t.Errorf("want a way to log out, got\n%s", text)
+	}
+	if _, text := editor.post("/logout", nil); !strings.Contains(text, "Log in to Notes") {
+		t.Errorf("want the login again, got\n%s", text)
+	}
+	if _, text := editor.get(page); !strings.Contains(text, "Log in to Notes") {
+		t.Errorf("want nobody logged in, got\n%s", text)
+	}
+
 	owner := browser{t: t, client: withJar(t), origin: "http://" + address}
-	_, text = owner.post("/login?back="+page, url.Values{"name": {"owner"}, "code": {code}})
+	_, text = owner.post("/login?back="+page, url.Values{"name": {"owner"}, "code": {strings.ToLower(code)}})
 	if match = token.FindStringSubmatch(text); match == nil {
 		t.Fatalf("want a form for the owner, got\n%s", text)
 	}
@@ -53,6 +63,16 @@ func TestApprovalsPage(t *testing.T) {
 	}
 	if answer := publish(t, server); !strings.Contains(answer, `{"ok":true,"data":{"id":35,"version":1}}`) {
 		t.Errorf("want it published, got %s", answer)
+	}
+}
+
+// A server that is reached elsewhere than its page would be says so, and how to have
+// the page.
+func TestApprovalsPageElsewhere(t *testing.T) {
+	t.Parallel()
+	server := serveNotes(t, t.TempDir())
+	if want, got := "http://"+server.addr, server.says(t, `approvals page=none, .* add --public-url (\S+)\n`); want != got {
+		t.Errorf("want %s, got %s", want, got)
 	}
 }
 

@@ -35,7 +35,7 @@ import (
 )
 
 func main() {
-	slog.SetLogLoggerLevel(slog.LevelWarn) // a decision says on the terminal what came of it
+	slog.SetLogLoggerLevel(slog.LevelWarn) // a decision says on the terminal what came of it; servers say more
 	program(os.Stderr).Main()
 }
 

@@ -73,6 +73,7 @@ type serving struct {
 	addr   string
 	keys   map[string]string // name to key, as far as the process has shown them
 	output *output
+	ended  chan struct{} // closed then
 }
 
 // serveNotes starts the notes program on a free port, with its files in folder.
@@ -97,29 +98,44 @@ func shownKeys(notices string) map[string]string {
 // the test interrupts it, and it has to end cleanly then.
 func listen(t *testing.T, command *exec.Cmd) *serving {
 	t.Helper()
-	s := &serving{output: &output{listening: make(chan string, 1)}}
+	s := &serving{output: &output{listening: make(chan string, 1), more: make(chan struct{}, 1)}, ended: make(chan struct{})}
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.Stdout, command.Stderr = s.output, s.output
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
 	go func() {
 		_ = command.Wait() // the exit code below says more than this error
-		close(ended)
+		close(s.ended)
 	}()
 	t.Cleanup(func() {
-		<-ended // the test's context has ended
+		<-s.ended // the test's context has ended
 		if code := command.ProcessState.ExitCode(); code != 0 {
 			t.Errorf("want exit code 0 after an interrupt, got %d; the program wrote:\n%s", code, s.output)
 		}
 	})
 	select {
 	case s.addr = <-s.output.listening:
-	case <-ended:
+	case <-s.ended:
 		t.Fatalf("the program ended before it listened; it wrote:\n%s", s.output)
 	}
 	return s
+}
+
+// says waits until the program has written what a pattern finds, and returns the
+// part in parentheses.
+func (s *serving) says(t *testing.T, pattern string) string {
+	t.Helper()
+	for {
+		if match := regexp.MustCompile(pattern).FindStringSubmatch(s.output.String()); match != nil {
+			return match[1]
+		}
+		select {
+		case <-s.output.more:
+		case <-s.ended:
+			t.Fatalf("want %s; the program ended and wrote:\n%s", pattern, s.output)
+		}
+	}
 }
 
 // output keeps what a process writes and finds the address in it.
@@ -128,6 +144,7 @@ type output struct {
 	text      bytes.Buffer
 	found     bool
 	listening chan string
+	more      chan struct{} // holds one where something was written
 }
 
 // Write takes what the process wrote.
@@ -138,6 +155,10 @@ func (o *output) Write(p []byte) (int, error) {
 	if match := regexp.MustCompile(`http://([0-9.]+:[0-9]+)\b[^\n]*\n`).FindSubmatch(o.text.Bytes()); match != nil && !o.found {
 		o.found = true
 		o.listening <- string(match[1])
+	}
+	select {
+	case o.more <- struct{}{}:
+	default:
 	}
 	return len(p), nil
 }

@@ -46,8 +46,20 @@ func TestReadmeAgents(t *testing.T) {
 
 	server := serveNotes(t, files, "--agents", folder+"/agents.json")
 	environment = append(environment, "ADDR="+server.addr, "KEY="+server.keys["editor"])
+	// The reader has tagged a note before.
+	run(t, exec.CommandContext(t.Context(), built(t), "call", "notes.tag", `{"id":35,"add":["soup"]}`, "--as", "editor", "--db", files+"/notes.db"))
 	for _, name := range []string{"unsigned", "signed"} {
 		compare(t, name+"-answer", shell(t, here.Replace(text[name]), folder, environment))
+	}
+
+	// The same request once more: its sender is told that the signature does not do,
+	// and the operator why.
+	_, send, _ := strings.Cut(text["signed"], "\ncurl ")
+	if got := shell(t, "curl "+send, folder, environment); !strings.Contains(got, "The signature that came with the request does not do.") {
+		t.Errorf("want the signature refused, got %s", got)
+	}
+	if got := server.says(t, `the signature of an agent does not hold because=(\S+) agent=https://agent.example.com`); got != "invalid/replayed" {
+		t.Errorf("want a replay in the log, got %s", got)
 	}
 }
 

@@ -249,7 +249,7 @@ func (a *Authenticator) Principal(ctx context.Context, name string) (*ambit.Prin
 	}
 	switch err := e.refusal(time.Now()); {
 	case e == nil:
-		return nil, ambit.Errorf(ambit.CodeInvalidInput, "There is no API key %q.", name)
+		return nil, ambit.Errorf(ambit.CodeInvalidInput, "There is no API key %q.", name).WithHint("The command key list shows which there are.")
 	case err != nil:
 		return nil, ambit.Errorf(ambit.CodeForbidden, "The API key %q is not valid any more.", name)
 	}

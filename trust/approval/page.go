@@ -31,6 +31,10 @@ type PageOptions struct {
 	// are although they are logged in; from there they come back to the path
 	// back. Required.
 	SignIn func(r *http.Request, back string) (address string)
+	// SignOut is a path of the page's own origin, as in "/logout", to which a form
+	// is posted by whoever wants to be logged out. Empty: the page offers no way
+	// to log out.
+	SignOut string
 	// OwnOrigin says that nothing else of the application is served at the page's
 	// host and port, and has [Page.Wrap] see to it. Required where a capability is exposed on WebMCP: a script
 	// that offers tools to an agent in the browser must not stand on the origin on
@@ -70,6 +74,8 @@ func NewPage(app *ambit.App, approvals *Approvals, o PageOptions) (*Page, error)
 		return nil, errors.New("approval: PageOptions.Login is missing: only the application knows who is logged in")
 	case o.SignIn == nil:
 		return nil, errors.New("approval: PageOptions.SignIn is missing: give the address where people log in")
+	case o.SignOut != "" && (o.SignOut[0] != '/' || strings.HasPrefix(o.SignOut, "//")):
+		return nil, errors.New("approval: PageOptions.SignOut is \"" + o.SignOut + "\": give a path of the page's own origin, as in \"/logout\"")
 	}
 	p := &Page{app: app, approvals: approvals, options: o, base: approvals.page.Path, now: time.Now}
 	if p.forms = app.Sealer("form"); p.forms == nil {

@@ -552,6 +552,7 @@ func TestNewPage(t *testing.T) {
 		{"no way to log in", true, false, pageURL, approval.PageOptions{Login: full.Login}, "PageOptions.SignIn"},
 		{"page tools beside it", true, true, pageURL, full, `"notes.read" is exposed on WebMCP`},
 		{"page tools elsewhere", true, true, pageURL, approval.PageOptions{Login: full.Login, SignIn: signIn, OwnOrigin: true}, ""},
+		{"a way to log out elsewhere", true, false, pageURL, approval.PageOptions{Login: full.Login, SignIn: signIn, SignOut: "//login.example.com/out"}, "PageOptions.SignOut"},
 		{"a proxy that is none", true, false, pageURL, approval.PageOptions{Login: full.Login, SignIn: signIn, Proxies: []string{"?"}, ProxyHeader: "Forwarded"}, "Proxies"},
 	} {
 		n := newNotes(t, approval.Options{})

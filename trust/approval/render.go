@@ -26,6 +26,7 @@ var pageStyle []byte
 type frame struct {
 	Title, App, Base, Style string
 	Person                  *shownPerson
+	SignOut                 string
 	Alert                   *shownError
 	Acts                    []act
 }
@@ -46,7 +47,7 @@ func shown(e *ambit.Error) *shownError {
 func (p *Page) frame(title string, person *ambit.Principal) frame {
 	f := frame{Title: title, App: visible.Text(p.app.Title()), Base: p.base, Style: p.style}
 	if person != nil {
-		f.Person = &shownPerson{visible.Text(person.Subject), visible.Text(person.Key())}
+		f.Person, f.SignOut = &shownPerson{visible.Text(person.Subject), visible.Text(person.Key())}, p.options.SignOut
 	}
 	return f
 }

@@ -193,6 +193,9 @@ func TestLoginIsRenewed(t *testing.T) {
 	run(t, ctx, chromedp.Click(chromedp.CSS(".again + .buttons a")), chromedp.WaitVisible(chromedp.CSS("#bob")), chromedp.Click(chromedp.CSS("#bob")), chromedp.WaitVisible(chromedp.CSS("button[value=deny]")))
 	run(t, ctx, chromedp.Click(chromedp.CSS("button[value=deny]")), chromedp.WaitVisible(chromedp.CSS(".state.denied")))
 	screenshot(t, ctx, "denied")
+	run(t, ctx, chromedp.Click(chromedp.CSS(".who button")), chromedp.WaitVisible(chromedp.CSS("#bob")))
+	run(t, ctx, chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS("#bob"))) // nobody is logged in
+	run(t, ctx, chromedp.Click(chromedp.CSS("#bob")), chromedp.WaitVisible(chromedp.CSS(".items")))
 }
 
 // Neither another site nor a name that was pointed at this machine sends a form

@@ -71,7 +71,7 @@ func newSite(t *testing.T) *site {
 	both := spec
 	both.Name, both.Title, both.Effect, both.Approval, both.Quorum = "notes.publish", "Publish a folder", ambit.External, ambit.FourEyes, 2
 	app.Add(ambit.Define(spec, purge).WithPreview(preview), ambit.Define(both, purge).WithPreview(preview))
-	page, err := approval.NewPage(app, approvals, approval.PageOptions{Login: s.login, SignIn: func(_ *http.Request, back string) string { return "/login?back=" + url.QueryEscape(back) }})
+	page, err := approval.NewPage(app, approvals, approval.PageOptions{Login: s.login, SignOut: "/logout", SignIn: func(_ *http.Request, back string) string { return "/login?back=" + url.QueryEscape(back) }})
 	s.must(err)
 	agent, err := apikey.New(apikey.Key{Name: "assistant", Hash: apikey.Hash(s.key), Principal: &ambit.Principal{
 		Kind: ambit.KindAgent, Permissions: []string{"notes:purge", "approvals:decide"}, Behind: []string{s.people["alice"].Key()},
@@ -109,6 +109,9 @@ func (s *site) withLogin(next http.Handler) http.Handler {
 			for _, name := range []string{"alice", "bob"} {
 				_, _ = fmt.Fprintf(w, `<a id="%s" href="/login/%[1]s?back=%s">%[1]s</a> `, name, html.EscapeString(url.QueryEscape(back)))
 			}
+		case r.URL.Path == "/logout":
+			http.SetCookie(w, &http.Cookie{Name: "session", Path: "/", MaxAge: -1, HttpOnly: true, Secure: true, SameSite: http.SameSiteNoneMode})
+			http.Redirect(w, r, "/login?back=/approvals", http.StatusSeeOther)
 		case chosen:
 			s.mu.Lock()
 			s.logins[name] = time.Now()
