@@ -70,7 +70,9 @@ func TestT17_Lives(t *testing.T) {
 		return r
 	}
 	finish := func(c ambit.Claim) func(*idempotency.Memory) error {
-		return func(m *idempotency.Memory) error { return m.Finish(t.Context(), c, ambit.Ending{Outcome: []byte("done")}) }
+		return func(m *idempotency.Memory) error {
+			return m.Finish(t.Context(), c, ambit.Ending{Outcome: []byte("done")})
+		}
 	}
 	release := func(c ambit.Claim) func(*idempotency.Memory) error {
 		return func(m *idempotency.Memory) error { return m.Release(t.Context(), c) }
