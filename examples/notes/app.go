@@ -50,7 +50,7 @@ func newApp(s *store.Store, o ambit.Options) *ambit.App {
 // that where those who can write to the database cannot.
 func newApprovals(f flags, s *store.Store, ring *ambit.KeyRing) (*audit.Log, *approval.Approvals, error) {
 	log, err := audit.New(s.Kept().Ledger, audit.Options{
-		Keys: ring, Application: name, Checkpoints: audit.CheckpointFile(f.beside("audit-checkpoints.jsonl")),
+		Keys: ring, Application: name, Checkpoints: audit.CheckpointFile(f.checkpoints()),
 	})
 	if err != nil {
 		return nil, nil, err

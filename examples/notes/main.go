@@ -16,7 +16,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -39,13 +38,6 @@ func main() {
 	program(os.Stderr).Main()
 }
 
-// flags are what the command line says.
-type flags struct {
-	database, databaseURL       string
-	publicURL, issuer, audience string
-	agents                      string
-}
-
 // program returns the command line. It tells the developer what the first run
 // has made through notices.
 func program(notices io.Writer) command.Program {
@@ -65,12 +57,6 @@ func program(notices io.Writer) command.Program {
 		},
 	}
 }
-
-// beside returns the path of a file beside that of the notes.
-func (f flags) beside(file string) string { return filepath.Join(filepath.Dir(f.database), file) }
-
-// url is where the notes are reached.
-func (f flags) url() string { return cmp.Or(f.publicURL, "http://127.0.0.1:8080") }
 
 // openStore opens the database of the notes.
 func openStore(ctx context.Context, f flags) (*store.Store, error) {

@@ -99,3 +99,26 @@ func TestDefaultFiles(t *testing.T) {
 		}
 	}
 }
+
+// Each database has checkpoints of its own: another one's would say that the end of
+// its record has been cut off.
+func TestDatabasesHaveCheckpointsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, file := range []string{"a.db", "b.db"} {
+		database := filepath.Join(folder, file)
+		for range map[string]int{"a.db": 5, "b.db": 2}[file] {
+			if code, _, _, stderr := inProcess(t, "call", "notes.get", `{"id":28}`, "--as", "reader", "--db", database); code != 0 {
+				t.Fatal(stderr)
+			}
+		}
+		if code, stdout, _, stderr := inProcess(t, "audit", "verify", "--as", "owner", "--db", database); code != 0 || !strings.Contains(stdout, `"findings":[]`) {
+			t.Errorf("%s: want a record that verifies, got code %d, %s%s", file, code, stdout, stderr)
+		}
+	}
+	same := flags{database: "/d/notes.db", databaseURL: "postgres://a:one@host/notes"}.checkpoints()
+	if same != (flags{database: "/d/notes.db", databaseURL: "postgres://b:two@host/notes"}).checkpoints() ||
+		same == (flags{database: "/d/notes.db", databaseURL: "postgres://a:one@host/other"}).checkpoints() {
+		t.Error("want one file for each PostgreSQL database, whoever logs in")
+	}
+}

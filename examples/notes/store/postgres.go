@@ -36,6 +36,10 @@ func OpenPostgres(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, errors.New("the address of the database has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE") // the error may show the password
 	}
+	if err := pool.Ping(ctx); err != nil { // whoever starts the program has to know why; it shows no password
+		pool.Close()
+		return nil, fmt.Errorf("open the database of the notes: %w", err)
+	}
 	e := &postgresEngine{pool: pool}
 	s, err := newStore(ctx, e)
 	if err == nil {
