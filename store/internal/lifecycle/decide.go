@@ -82,7 +82,9 @@ func (r *Row) Reconsider(c approval.Change, now time.Time) (changed, lapsed bool
 	if len(left) == len(r.Decisions) && r.Proposal.Preview == c.Preview && r.Proposal.Version == c.Version {
 		return false, lapsed
 	}
-	if r.State == ambit.ProposalApproved {
+	if r.State == ambit.ProposalApproved || len(left) < len(r.Decisions) {
+		// It is as if nobody had looked at it, with the whole time for that, which also
+		// makes the forms void that were shown before.
 		r.State, r.ExecuteBy, r.DecideBy = ambit.ProposalPending, time.Time{}, now.Add(r.Proposal.DecideWithin)
 	}
 	if len(left) == 0 {
