@@ -168,8 +168,8 @@ type Store interface {
 	Decide(ctx context.Context, tenant, id string, d Decision, e *audit.Entry) (r Record, changed bool, err error)
 	// Reconsider takes back decisions of a record that is pending or approved, by
 	// their deciders, and gives it what the change says of Preview, Version, Input and
-	// Summary; it is pending then, and returned. The time to decide begins anew where it was approved. Changed is
-	// false where it is in neither state or its time is over, and where there is
+	// Summary; it is pending then, and returned. The time to decide begins anew where
+	// it was approved or has lost a decision. Changed is false where it is in neither state or its time is over, and where there is
 	// nothing to take back and the preview is the same; nothing is done then.
 	Reconsider(ctx context.Context, tenant, id string, c Change, e *audit.Entry) (r Record, changed bool, err error)
 	// Forget removes records that have been closed for longer than keep, which

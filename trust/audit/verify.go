@@ -20,7 +20,8 @@ const (
 	// FoundAltered: an entry does not have the code that belongs to it. It was
 	// changed, or added by somebody who does not have the keys.
 	FoundAltered FindingKind = "altered"
-	// FoundReordered: an entry stands at a place that it was not written for.
+	// FoundReordered: an entry stands at a place that it was not written for, or lists
+	// show the entries of a chain in another order than that of the chain.
 	FoundReordered FindingKind = "reordered"
 	// FoundRecomputed: from an entry on, no code is one of the key ring's, or the
 	// chain is another one than a checkpoint was signed for: it was written anew.
@@ -107,7 +108,37 @@ func (l *Log) Verify(ctx context.Context, tenant string, checkpoints []Checkpoin
 		report.Gaps = append(report.Gaps, v.gaps...)
 		report.Open = append(report.Open, v.unended()...)
 	}
+	if err := l.readList(ctx, tenant, &report); err != nil {
+		return Report{}, err
+	}
 	return report, nil
+}
+
+// readList verifies that lists show the entries of each chain in its order, which
+// the codes do not cover: of each chain it tells the first that stands elsewhere.
+func (l *Log) readList(ctx context.Context, tenant string, report *Report) error {
+	last, told := map[string]uint64{}, map[string]bool{}
+	for q := (Query{Tenant: tenant, Limit: 1000}); ; {
+		page, next, err := l.store.Entries(ctx, q)
+		if err != nil {
+			return fmt.Errorf("audit: reading the entries in the order of lists: %w", err)
+		}
+		for i := range page {
+			e := &page[i]
+			if before := last[e.Writer]; e.Seq < before && !told[e.Writer] {
+				told[e.Writer] = true
+				report.Findings = append(report.Findings, Finding{
+					Kind: FoundReordered, Writer: e.Writer, Seq: e.Seq, Through: e.Seq,
+					Text: fmt.Sprintf("Lists show entry %d behind entry %d.", e.Seq, before),
+				})
+			}
+			last[e.Writer] = e.Seq
+		}
+		if next == "" {
+			return nil
+		}
+		q.After = next
+	}
 }
 
 // verifications returns the beginnings of all chains that there are or have to

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/memory"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
@@ -217,5 +219,31 @@ func TestVerifyReadsAllPages(t *testing.T) {
 	flush(t, log)
 	if report := verified(t, log, "acme"); report.Entries != calls {
 		t.Errorf("want %d entries, got %d", calls, report.Entries)
+	}
+}
+
+// shuffled is a store whose lists show two entries in each other's place.
+type shuffled struct{ *memory.Store }
+
+func (s shuffled) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, string, error) {
+	page, next, err := s.Store.Entries(ctx, q)
+	if q.Writer == "" && len(page) > 2 {
+		page[1], page[2] = page[2], page[1]
+	}
+	return page, next, err
+}
+
+// The order in which lists show a chain is verified too, although no code covers it.
+func TestT22_ShuffledLists(t *testing.T) {
+	t.Parallel()
+	log := newLog(t, shuffled{memoryStore()})
+	for range 2 {
+		if err := call(t.Context(), log, eventOf(ambit.Execute), ambit.Digest{}, `{}`, succeed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := log.Verify(t.Context(), "acme", nil)
+	if err != nil || len(report.Findings) != 1 || report.Findings[0].Kind != audit.FoundReordered || report.Findings[0].Seq != 2 {
+		t.Errorf("want entry 2 found where it is listed, got %+v, %v", report.Findings, err)
 	}
 }
