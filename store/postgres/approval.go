@@ -37,7 +37,7 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 		u.row(&open, "operation = $1 AND open", "FOR UPDATE", operation[:])
 		u.queue(`
 			SELECT count(*) FILTER (WHERE requester = $2), count(*), coalesce(min(decide_by), 0)
-			FROM {}proposal WHERE tenant = $3 AND kind = 0 AND state = 0 AND decide_by > {now}`,
+			FROM {}proposal WHERE tenant = $3 AND kind = 0 AND state = 0 AND decide_by > (SELECT {now})`,
 			u.ahead.Load(), p.Binding.Principal, p.Binding.Tenant).QueryRow(func(row pgx.Row) error { return row.Scan(&requester, &tenant, &next) })
 	}, func(u *unit) error {
 		if open.found {

@@ -64,7 +64,7 @@ func (u *unit) proposePlain(q *plainQuestion, id string, p ambit.Proposal, caps 
 	u.queue(`
 		WITH pending AS MATERIALIZED (
 			SELECT {now} AS now, count(*) FILTER (WHERE requester = $4) AS requester, count(*) AS tenant
-			FROM {}proposal WHERE tenant = $3 AND kind = 0 AND state = 0 AND decide_by > {now}
+			FROM {}proposal WHERE tenant = $3 AND kind = 0 AND state = 0 AND decide_by > (SELECT {now})
 		)
 		INSERT INTO {}proposal (`+newColumns+`)
 		SELECT $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now + $13::bigint, now + $14::bigint, now + $15::bigint, $16, $17, 0, 0, 0, 0 FROM pending

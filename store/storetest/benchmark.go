@@ -21,10 +21,13 @@ func Benchmark(b *testing.B, stores Stores) {
 			b.Fatal(err)
 		}
 	}
+	ask := func(p ambit.Proposal, id string) {
+		_, _, err := s.Propose(ctx, id, p, approval.Caps{Tenant: 1_000_000}, nil)
+		must(err)
+	}
 	propose := func() (ambit.Proposal, string) {
 		p, id := w.proposal(rand.Text()), rand.Text()
-		_, _, err := s.Propose(ctx, id, p, approval.Caps{}, nil)
-		must(err)
+		ask(p, id)
 		return p, id
 	}
 	approve := func(id string) {
@@ -44,6 +47,11 @@ func Benchmark(b *testing.B, stores Stores) {
 		})
 	}
 	phase("prepare", func() func() { return func() { propose() } })
+	phase("prepare again", func() func() {
+		p, _ := propose()
+		p.Input = []byte("sealed anew")
+		return func() { ask(p, rand.Text()) }
+	})
 	phase("decide", func() func() {
 		_, id := propose()
 		return func() { approve(id) }
@@ -67,6 +75,11 @@ func Benchmark(b *testing.B, stores Stores) {
 		take(c)
 		return func() { finish(c) }
 	})
+	phase("confirmed call", func() func() {
+		p, id := w.proposal(rand.Text(), atLevel(ambit.Confirm)), rand.Text()
+		c := claim(p, id)
+		return func() { ask(p, id); take(c); finish(c) }
+	})
 	phase("keyed call", func() func() {
 		c := w.keyed(rand.Text(), "x")
 		return func() { take(c); finish(c) }
@@ -86,8 +99,7 @@ func Benchmark(b *testing.B, stores Stores) {
 
 	w.tenant = "busy"
 	for i := range 1000 {
-		_, _, err := s.Propose(ctx, rand.Text(), w.proposal(fmt.Sprint(i)), approval.Caps{}, nil)
-		must(err)
+		ask(w.proposal(fmt.Sprint(i)), rand.Text())
 	}
 	pending := approval.Filter{Tenant: w.tenant, States: []ambit.ProposalState{ambit.ProposalPending}}
 	phase("first page of 1,000 pending", func() func() {
