@@ -1,13 +1,17 @@
 package interop_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ambit-dev/ambit"
@@ -32,12 +36,30 @@ type asking struct {
 	app       *ambit.App
 	store     *memory.Store
 	approvals *approval.Approvals
-	ran       int
+	// other is the same server for another principal, who may do as much.
+	other target
+	ran   atomic.Int64
+
+	mu      sync.Mutex
+	visited func(ctx context.Context, id string) error
+	sent    []repeat
+}
+
+// repeat is what a call may have beside its arguments once a person was asked.
+type repeat struct {
+	State     string              `json:"requestState"`
+	Responses map[string]response `json:"inputResponses"`
+}
+
+// response is what a client says of a question.
+type response struct {
+	Action string `json:"action"`
 }
 
 func newAsking(t *testing.T, shows bool) *asking {
 	t.Helper()
 	a := &asking{store: memory.New()}
+	a.visited = a.decide
 	mux := http.NewServeMux()
 	endpoint := httptest.NewUnstartedServer(mux)
 	t.Cleanup(endpoint.Close)
@@ -56,13 +78,15 @@ func newAsking(t *testing.T, shows bool) *asking {
 	a.app.Add(ambit.Define(ambit.Spec{
 		Name: "purge", Description: "Delete everything.", Effect: ambit.Destructive, Permission: "purge", Expose: ambit.MCP,
 	}, func(context.Context, wish) (string, error) {
-		a.ran++
-		return fmt.Sprint("deleted, run ", a.ran), nil
+		return fmt.Sprint("deleted, run ", a.ran.Add(1)), nil
 	}))
-	secret := apikey.Generate()
-	people, err := apikey.New(apikey.Key{Name: "agent", Secret: secret, Principal: &ambit.Principal{
-		Subject: "agent", Kind: ambit.KindAgent, Permissions: []string{"purge"}, Unscoped: true,
-	}})
+	agent := func(name string) apikey.Key {
+		return apikey.Key{Name: name, Secret: apikey.Generate(), Principal: &ambit.Principal{
+			Subject: name, Kind: ambit.KindAgent, Permissions: []string{"purge"}, Unscoped: true,
+		}}
+	}
+	one, other := agent("agent"), agent("other")
+	people, err := apikey.New(one, other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,15 +94,50 @@ func newAsking(t *testing.T, shows bool) *asking {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mux.Handle("/mcp", server)
+	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Errorf("read a request: %v", err)
+		}
+		var sent struct{ Params repeat }
+		if json.Unmarshal(body, &sent) == nil && (sent.Params.State != "" || sent.Params.Responses != nil) {
+			a.mu.Lock()
+			a.sent = append(a.sent, sent.Params)
+			a.mu.Unlock()
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		server.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("/approvals/{id}", func(w http.ResponseWriter, r *http.Request) {
-		if err := a.decide(r.Context(), r.PathValue("id")); err != nil {
+		a.mu.Lock()
+		visited := a.visited
+		a.mu.Unlock()
+		if err := visited(r.Context(), r.PathValue("id")); err != nil {
 			http.Error(w, err.Error(), http.StatusConflict)
 		}
 	})
 	endpoint.Start()
-	a.target = target{URL: endpoint.URL + "/mcp", Token: secret, Shows: shows}
+	a.target = target{URL: endpoint.URL + "/mcp", Token: one.Secret, Shows: shows}
+	a.other = target{URL: a.URL, Token: other.Secret}
 	return a
+}
+
+// onVisit sets what a visit to the address of a proposal does. At first that is
+// decide.
+func (a *asking) onVisit(visited func(ctx context.Context, id string) error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.visited = visited
+}
+
+// repeats returns the calls that came with a state or with responses since it was
+// last asked, in order.
+func (a *asking) repeats() []repeat {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sent := a.sent
+	a.sent = nil
+	return sent
 }
 
 // decide is the person.
@@ -102,15 +161,24 @@ func (a *asking) decide(ctx context.Context, id string) error {
 	return nil
 }
 
-// decideAll has the person decide whatever waits.
-func (a *asking) decideAll(t *testing.T) {
+// in returns the IDs of the proposals in a state.
+func (a *asking) in(t *testing.T, state ambit.ProposalState) (ids []string) {
 	t.Helper()
-	page, _, err := a.store.List(t.Context(), approval.Filter{States: []ambit.ProposalState{ambit.ProposalPending}})
+	page, _, err := a.store.List(t.Context(), approval.Filter{States: []ambit.ProposalState{state}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range page {
-		if err := a.decide(t.Context(), r.ID); err != nil {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// decideAll has the person decide whatever waits.
+func (a *asking) decideAll(t *testing.T) {
+	t.Helper()
+	for _, id := range a.in(t, ambit.ProposalPending) {
+		if err := a.decide(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,6 +200,18 @@ func visit(ctx context.Context, address string) error {
 		err = fmt.Errorf("%s: %s", address, answer.Status)
 	}
 	return cmp.Or(answer.Body.Close(), err)
+}
+
+// outcomes has a client make the calls in a session of its own. It leaves out the
+// structured content, which not every revision has.
+func outcomes(t *testing.T, c client, to target, calls ...call) []outcome {
+	t.Helper()
+	got := c.observe(t, to, c.era, calls)
+	readErrors(&got)
+	for i := range got.Outcomes {
+		got.Outcomes[i].Structured = nil
+	}
+	return got.Outcomes
 }
 
 // Every client gets to know that a person is waited for, and its repeated call
@@ -163,12 +243,7 @@ func TestT18_ClientsWaitForAPerson(t *testing.T) {
 					want = decided
 				}
 				for range 2 {
-					got := c.observe(t, a.target, c.era, calls)
-					readErrors(&got)
-					for i := range got.Outcomes {
-						got.Outcomes[i].Structured = nil
-					}
-					if diff := gocmp.Diff(want, got.Outcomes); diff != "" {
+					if diff := gocmp.Diff(want, outcomes(t, c, a.target, calls...)); diff != "" {
 						t.Errorf("(-want +got):\n%s", diff)
 					}
 					a.decideAll(t)

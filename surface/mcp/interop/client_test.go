@@ -27,6 +27,12 @@ type call struct {
 	// Acknowledge asks for progress notifications. It is the tool to call at
 	// each, with the same arguments and the step.
 	Acknowledge string `json:"acknowledge,omitempty"`
+	// State is sent along, as in a call that repeats one whose answer had a state;
+	// mcp-go's client cannot.
+	State string `json:"state,omitempty"`
+	// Accepts sends along that the question named approval was accepted; mcp-go's
+	// client cannot.
+	Accepts bool `json:"accepts,omitempty"`
 }
 
 // outcome is how one call ended, as the client's user sees it.

@@ -63,7 +63,10 @@ func observeGoSDK(t *testing.T, to target, era string, calls []call) observation
 }
 
 func goSDKParams(call call) *mcp.CallToolParams {
-	params := &mcp.CallToolParams{Name: call.Name}
+	params := &mcp.CallToolParams{Name: call.Name, RequestState: call.State}
+	if call.Accepts {
+		params.InputResponses = mcp.InputResponseMap{"approval": &mcp.ElicitResult{Action: "accept"}}
+	}
 	if call.Arguments != nil {
 		params.Arguments = call.Arguments
 	}

@@ -3,7 +3,7 @@
 // A job arrives as JSON in the first argument:
 //
 //   { "url": "...", "token": "...", "command": ["prog", "arg"], "era": "...", "shows": false,
-//     "calls": [{ "name": "...", "arguments": {...}, "acknowledge": "..." }] }
+//     "calls": [{ "name": "...", "arguments": {...}, "acknowledge": "...", "state": "...", "accepts": false }] }
 //
 // Either url (with an optional bearer token) or command is set. With shows, the client
 // declares that it can show a person an address, and goes to each that it is given. What the client saw is
@@ -41,7 +41,11 @@ export async function observe(client, { version, calls, callTool }) {
 }
 
 // A call that names a tool to acknowledge with asks for progress, and answers each step.
-async function outcome({ name, arguments: args, acknowledge }, callTool) {
+// One that has a state or accepts is sent as if it repeated a call whose answer asked for that.
+async function outcome({ name, arguments: args, acknowledge, state, accepts }, callTool) {
+  const params = { name, arguments: args };
+  if (state) params.requestState = state;
+  if (accepts) params.inputResponses = { approval: { action: 'accept' } };
   const steps = [];
   const acknowledgments = [];
   const onprogress = ({ progress: step }) => {
@@ -49,7 +53,7 @@ async function outcome({ name, arguments: args, acknowledge }, callTool) {
     acknowledgments.push(callTool({ name: acknowledge, arguments: { ...args, step } }));
   };
   try {
-    const result = await callTool({ name, arguments: args }, acknowledge ? { onprogress } : undefined);
+    const result = await callTool(params, acknowledge ? { onprogress } : undefined);
     await Promise.all(acknowledgments);
     return {
       text: result.content.find((block) => block.type === 'text')?.text,
