@@ -18,7 +18,7 @@ func (a *asking) decideTooLate(ctx context.Context, id string) error {
 	if refusal, ok := errors.AsType[*ambit.Error](err); ok && refusal.Code == ambit.CodeConflict {
 		return nil
 	}
-	return fmt.Errorf("a late decision: want %s, got %w", ambit.CodeConflict, err)
+	return fmt.Errorf("a late decision: want %s, got %v", ambit.CodeConflict, err)
 }
 
 // decideAndPass has the person decide and nobody make the call in time.
