@@ -76,15 +76,18 @@ func newInstance(t *testing.T, address string, ran *runs) *instance {
 
 // call makes a call of robot.
 func (in *instance) call(c *ambit.Contract[note, note], text, key string) (note, error) {
+	if key == "" {
+		return in.callWith(c, text)
+	}
+	return in.callWith(c, text, ambit.WithIdempotencyKey(key))
+}
+
+func (in *instance) callWith(c *ambit.Contract[note, note], text string, options ...ambit.CallOption) (note, error) {
 	ctx, run := in.app.NewRun(in.t.Context(), ambit.RunOptions{
 		Surface:   ambit.HTTP,
 		Principal: &ambit.Principal{Tenant: "acme", Authority: "apikey", Subject: "robot", Permissions: []string{"notes"}},
 	})
 	defer run.End()
-	var options []ambit.CallOption
-	if key != "" {
-		options = append(options, ambit.WithIdempotencyKey(key))
-	}
 	return c.Call(ctx, note{text}, options...)
 }
 
