@@ -125,7 +125,7 @@ func TestReadme(t *testing.T) {
 		got = append(got, block.Language+" "+block.Test)
 	}
 	want := []string{
-		"sh serve", "sh curl", "json curl-answer", "sh inspector", "json inspector-answer", "go client", "text client-answer",
+		"sh serve", "sh curl", "json curl-answer", "sh inspector", "json inspector-answer", "go client", "sh client-run", "text client-answer",
 		"sh call", "json call-answer",
 		"sh keys", "text keys-answer",
 		"sh issuer", "sh serve-oauth", "sh no-token", "text no-token-answer", "sh metadata", "json metadata-answer", "sh token",
