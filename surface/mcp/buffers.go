@@ -7,8 +7,6 @@ const (
 	// maxLarge is the largest buffer that is kept at all: a page of tools with
 	// ordinary schemas has half of that.
 	maxLarge = 256 << 10
-	// maxLargeKept is how many buffers above maxPooled are kept.
-	maxLargeKept = 4
 )
 
 // buffers hold one message and what is made of it.
@@ -40,14 +38,11 @@ func (s *Server) put(b *buffers) {
 	s.pool.Put(b)
 }
 
-// putLarge keeps a large buffer for a page of a list.
+// putLarge keeps a large buffer for a page of a list, until the collector wants
+// it: a server that has been busy once must not stay large.
 func (s *Server) putLarge(buffer []byte) {
-	if cap(buffer) > maxLarge {
-		return
-	}
-	select {
-	case s.large <- buffer:
-	default:
+	if cap(buffer) <= maxLarge {
+		s.large.Put(&buffer)
 	}
 }
 
@@ -57,9 +52,7 @@ func (s *Server) enlarge(b *buffers) {
 	if cap(b.out) > maxPooled {
 		return
 	}
-	select {
-	case buffer := <-s.large:
-		b.out, b.set = append(buffer[:0], b.out...), b.out
-	default:
+	if buffer, ok := s.large.Get().(*[]byte); ok {
+		b.out, b.set = append((*buffer)[:0], b.out...), b.out
 	}
 }

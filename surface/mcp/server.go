@@ -52,8 +52,8 @@ type Server struct {
 	hello  hello
 
 	maxMessage int
-	pool       sync.Pool   // of *buffers
-	large      chan []byte // buffers too large for the pool, a few
+	pool       sync.Pool // of *buffers
+	large      sync.Pool // *[]byte of more than maxPooled
 }
 
 // New returns the server of an application, which it freezes. It fails where
@@ -69,7 +69,7 @@ func New(app *ambit.App, o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{sessionsOnly: o.SessionsOnly, app: app, guard: guard, least: revision20250326, tools: map[string]*tool{}, large: make(chan []byte, maxLargeKept)}
+	s := &Server{sessionsOnly: o.SessionsOnly, app: app, guard: guard, least: revision20250326, tools: map[string]*tool{}}
 	if o.MinProtocol != "" {
 		if s.least = revisionOf(o.MinProtocol); s.least == 0 {
 			return nil, fmt.Errorf("mcp: Options.MinProtocol is %q: give a revision that is served, as in %q", o.MinProtocol, newest)
