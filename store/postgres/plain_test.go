@@ -241,7 +241,7 @@ func TestPlain_Locked(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ended := make(chan error)
+	ended := make(chan error, 1)
 	go func() {
 		_, err := claim(ctx)
 		ended <- err
@@ -249,7 +249,7 @@ func TestPlain_Locked(t *testing.T) {
 	wait(t, func() bool { // until it looks, and can be given up
 		waits := false
 		err := pool.QueryRow(t.Context(), "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'").Scan(&waits)
-		return err == nil && waits
+		return err == nil && waits || len(ended) > 0
 	})
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
