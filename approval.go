@@ -32,10 +32,12 @@ func (a Approval) String() string {
 }
 
 // requirement returns whose word a call of the capability needs if it needs
-// any, on the surface that caused it.
-func requirement(spec *Spec, via Surface) Approval {
+// any, on the surfaces that caused it, where an agent has a part in it or not: a
+// model would hand a confirmation back to itself.
+func requirement(spec *Spec, via Surface, byAgent bool) Approval {
 	need := max(spec.Approval, Confirm)
-	if spec.Effect == Destructive && via&(MCP|Assistant|Sandbox|Schedule) != 0 {
+	models := via&(MCP|Assistant|Sandbox|Schedule) != 0 || byAgent && via&(HTTP|WebMCP) != 0
+	if spec.Effect == Destructive && models {
 		need = max(need, Human)
 	}
 	return need

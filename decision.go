@@ -27,14 +27,18 @@ func (d Decision) String() string {
 // Decide returns what the gate makes of a call of the capability in a mode, and
 // whose word it takes where it asks, if the call came by the surfaces of via:
 // the table of [Mode] with what Approval adds to it. The gate goes by it, and so
-// can whoever wants to show what an application lets run. The mode must not be
-// ModeUnset.
+// can whoever wants to show what an application lets run. It is for callers who
+// are no agents and are carried by none. The mode must not be ModeUnset.
 func (s *Spec) Decide(m Mode, via Surface) (Decision, Approval) {
+	return s.decide(m, via, false)
+}
+
+func (s *Spec) decide(m Mode, via Surface, byAgent bool) (Decision, Approval) {
 	decision := m.decide(s.Effect)
 	if decision == DecisionAllow && s.Approval != ApprovalUnset {
 		decision = DecisionAsk
 	}
-	return decision, requirement(s, via)
+	return decision, requirement(s, via, byAgent)
 }
 
 // decide is the table of Mode.

@@ -17,10 +17,7 @@ import (
 // in the session, so that everything about the call has to be checked again.
 func (a *App) gate(call *Call, in *invocation) (again bool, failure *Error) {
 	run, spec := call.run, &in.entry.contract.spec
-	decision, need := spec.Decide(run.modeFor(in.Mode), run.via)
-	if spec.Effect == Destructive && need == Confirm && run.via&(HTTP|WebMCP) != 0 && run.led((*Run).byAgent) {
-		need = Human // it would hand the confirmation back to itself, as over MCP
-	}
+	decision, need := spec.decide(run.modeFor(in.Mode), run.via, run.led((*Run).byAgent))
 	switch {
 	case decision == DecisionBlock:
 		return false, blockedInPlan()
