@@ -50,7 +50,8 @@ func OpenDB(path string, prepare ...func(*sqlite3.Conn) error) (*sql.DB, error) 
 // and those beside it: the log, and what its processes share memory by. SQLite
 // written in C gives them the rights of the file; this driver makes the one for
 // everybody to read, and the other so before it takes that back. Therefore they
-// are there before the driver looks, and are never removed.
+// are there before the driver looks. SQLite removes a log beside a database that
+// has nothing in it yet, and the driver makes it anew with the rights of the file.
 func makeFiles(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -71,13 +72,14 @@ func makeFiles(path string) error {
 			return err
 		}
 		switch beside, err := os.Lstat(name); {
+		case errors.Is(err, fs.ErrNotExist): // removed by another connection, in between
 		case err != nil:
 			return err
 		case !beside.Mode().IsRegular():
 			return fmt.Errorf("%s is no file of SQLite's: remove it", name)
 		case beside.Mode().Perm() == main.Mode().Perm():
 		default:
-			if err := os.Chmod(name, main.Mode().Perm()); err != nil {
+			if err := os.Chmod(name, main.Mode().Perm()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

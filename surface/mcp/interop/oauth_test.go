@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -159,7 +160,9 @@ func authorizeGoSDK(era string) func(*testing.T, string) authorized {
 				if err != nil {
 					return nil, err
 				}
-				got.Asked = append(got.Asked, asked.Query().Get("scope"))
+				scopes := strings.Fields(asked.Query().Get("scope"))
+				slices.Sort(scopes) // the SDK unites them in a map
+				got.Asked = append(got.Asked, strings.Join(scopes, " "))
 				r, err := http.NewRequestWithContext(ctx, http.MethodGet, args.URL, nil)
 				if err != nil {
 					return nil, err
