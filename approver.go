@@ -154,7 +154,7 @@ type Standing struct {
 	Reason string
 	// URL is where a person decides. Empty: not known.
 	URL string
-	// Outcome is what [Ledger.Finish] was given as one, where State says that there is
-	// one. Nil: it was too large to keep.
+	// Outcome is what [Ledger.Finish] has kept as one, where State says that there is
+	// one. Nil: a person has settled the call.
 	Outcome []byte
 }

@@ -66,8 +66,14 @@ func (c *contract) hash(agent AgentPolicy) Digest {
 		approval += "/" + strconv.Itoa(s.Quorum)
 	}
 	scopes := slices.Compact(slices.Sorted(slices.Values(s.Scopes)))
-	return digestOf("ambit/contract/2", s.Name, s.Effect.String(), s.Permission, strings.Join(scopes, " "),
-		string(c.in.JSON()), string(c.out.JSON()), approval, agent.String(), s.Revision)
+	promised := []string{
+		s.Name, s.Effect.String(), s.Permission, strings.Join(scopes, " "),
+		string(c.in.JSON()), string(c.out.JSON()), approval, agent.String(), s.Revision,
+	}
+	if s.Replay == ReplayReceipt { // who repeats a call is answered in another way
+		promised = append(promised, "receipt")
+	}
+	return digestOf("ambit/contract/2", promised...)
 }
 
 // inputDigest returns the digest of an input in canonical form.

@@ -173,6 +173,7 @@ func TestT14_WhatIsBound(t *testing.T) {
 		"permission": bindingOf(spec(func(s *ambit.Spec) { s.Permission = "other" }), me, input),
 		"scopes":     bindingOf(spec(func(s *ambit.Spec) { s.Scopes = []string{"a"} }), me, input),
 		"approval":   bindingOf(spec(func(s *ambit.Spec) { s.Approval = ambit.Confirm }), me, input),
+		"replay":     bindingOf(spec(func(s *ambit.Spec) { s.Replay = ambit.ReplayReceipt }), me, input),
 		"quorum":     bindingOf(spec(func(s *ambit.Spec) { s.Quorum = 2 }), me, input),
 		"revision":   bindingOf(spec(func(s *ambit.Spec) { s.Revision = "2" }), me, input),
 		"input":      bindingOf(spec(same), me, `{"text":"a","times":2}`),

@@ -55,6 +55,9 @@ type Error struct {
 	// Approval is what the call waits for, or what a person has decided about it.
 	// Nil where that is not what the error is about.
 	Approval *Awaited
+	// Receipt says what is known of the call that this one repeats, where nothing
+	// else of its outcome is kept. Nil where that is not what the error is about.
+	Receipt *Receipt
 	// Details are a domain error's own facts, such as the current version. At
 	// most 4 KiB as JSON; more is dropped and logged.
 	Details map[string]any
@@ -124,6 +127,7 @@ type wireError struct {
 	Executed   Executed       `json:"executed,omitempty"`
 	Scopes     []string       `json:"scopes,omitempty"`
 	Approval   *Awaited       `json:"approval,omitempty"`
+	Receipt    *Receipt       `json:"receipt,omitempty"`
 	Details    map[string]any `json:"details,omitempty"`
 }
 
@@ -134,7 +138,7 @@ func (e *Error) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
 func (e *Error) wire() *wireError {
 	return &wireError{
 		Code: e.Code, Message: e.Message, Hint: e.Hint, Field: e.Field, Allowed: e.Allowed, Faults: e.Faults,
-		RetryAfter: e.RetryAfter.Seconds(), Executed: e.Executed, Scopes: e.Scopes, Approval: e.Approval, Details: e.Details,
+		RetryAfter: e.RetryAfter.Seconds(), Executed: e.Executed, Scopes: e.Scopes, Approval: e.Approval, Receipt: e.Receipt, Details: e.Details,
 	}
 }
 
@@ -151,7 +155,7 @@ func (e *Error) UnmarshalJSON(data []byte) error {
 func (w *wireError) error() *Error {
 	return &Error{
 		Code: w.Code, Message: w.Message, Hint: w.Hint, Field: w.Field, Allowed: w.Allowed, Faults: w.Faults,
-		RetryAfter: time.Duration(w.RetryAfter * float64(time.Second)), Executed: w.Executed, Scopes: w.Scopes, Approval: w.Approval, Details: w.Details,
+		RetryAfter: time.Duration(w.RetryAfter * float64(time.Second)), Executed: w.Executed, Scopes: w.Scopes, Approval: w.Approval, Receipt: w.Receipt, Details: w.Details,
 	}
 }
 

@@ -50,8 +50,8 @@ type Ledger interface {
 	// Attempt, even where the lease has lapsed in the meantime. Where ctx
 	// carries a transaction of the application on the same database, the
 	// outcome may join it, so that both are there or neither is. An
-	// implementation that cannot keep so many bytes keeps that the call has
-	// ended, and no outcome. Finishing a claim that is not there is an error;
+	// implementation that cannot keep so many bytes keeps the receipt in the place
+	// of the outcome, and where it cannot keep that, that the call has ended. Finishing a claim that is not there is an error;
 	// finishing one again that the same Attempt has finished is none, and changes
 	// nothing: the pipeline tries again after an error.
 	Finish(ctx context.Context, c Claim, e Ending) error
@@ -134,6 +134,9 @@ type Ending struct {
 	Failed bool
 	// Outcome is what there is to repeat, sealed. A ledger must not change it.
 	Outcome []byte
+	// Receipt takes its place where it is too large to keep: a few hundred bytes,
+	// sealed. Nil: Outcome is a receipt already.
+	Receipt []byte
 	// Event is the call as [Observer.Finish] is about to be told of it, where the
 	// claim has an Intent. Nil: that is not known yet, as where the outcome joins
 	// a transaction of the application.
@@ -166,8 +169,8 @@ type Record struct {
 	State RecordState
 	// Operation is [Binding.Operation] of the claim that made the record.
 	Operation Digest
-	// Outcome is [Ending.Outcome] as Finish was given it. Nil: it was too large to keep. It must
-	// not be changed.
+	// Outcome is [Ending.Outcome] as Finish was given it, or [Ending.Receipt]. Nil:
+	// not even that could be kept. It must not be changed.
 	Outcome []byte
 	// Approval is how the proposal of the claim stands, where that is what
 	// stands in the way: State is RecordFree then, unless the key does too. Its

@@ -213,7 +213,7 @@ func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error,
 	if call.ran && (failure == nil || failure.Executed != ExecutedNo && call.Effect() != Read) {
 		ending := Ending{Failed: failure != nil}
 		if o.repeatable() {
-			ending.Outcome = a.sealOutcome(call, in.frame, result, in.WantText, failure)
+			a.keep(call, in.frame, result, in.WantText, failure, &ending)
 		}
 		if o.claim.Intent != nil {
 			ending.Event = &event
@@ -265,7 +265,7 @@ func (a *App) join(ctx context.Context, call *Call, f frame) error {
 	o := call.once
 	var ending Ending
 	if o.repeatable() {
-		ending.Outcome = a.sealOutcome(call, f, &Result{}, false, nil)
+		a.keep(call, f, &Result{}, false, nil, &ending)
 	}
 	err := a.withLedger(call, ctx, func(ctx context.Context) error { return a.options.Ledger.Finish(ctx, o.claim, ending) })
 	if err != nil {

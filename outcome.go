@@ -62,7 +62,7 @@ func (a *App) handlerError(call *Call, err error) *Error {
 	failure.Message, failure.Hint = cut(e.Message, maxMessage), cut(e.Hint, maxMessage)
 	failure.Faults = e.Faults[:min(len(e.Faults), schema.MaxFaults)]
 	failure.Details = maps.Clone(e.Details)
-	failure.cause, failure.nested, failure.Approval = err, nil, nil
+	failure.cause, failure.nested, failure.Approval, failure.Receipt = err, nil, nil, nil
 	if text, err := json.Marshal([...]any{e.Details, e.Allowed, failure.Faults}); err != nil || len(text) > maxDetails {
 		a.logger.Error("details of an error dropped", slog.String("capability", call.Capability()), slog.Int("bytes", len(text)), slog.Any("cause", err))
 		failure.Details, failure.Allowed, failure.Faults = nil, nil, nil

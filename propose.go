@@ -203,7 +203,7 @@ func (c *Call) stand(s Standing) *Error {
 			Hint: "A person has to find out what it did and settle it.", Executed: ExecutedUnknown, Approval: awaited,
 		}
 	case ProposalSucceeded, ProposalFailed:
-		o.record = Record{State: RecordFinished, Operation: o.operation, Outcome: s.Outcome}
+		o.record = Record{State: RecordFinished, Operation: o.operation, Outcome: s.Outcome, Approval: s}
 		return nil
 	case ProposalExpired:
 		return o.lapsed(s)

@@ -47,6 +47,8 @@ func TestAddRefuses(t *testing.T) {
 		{"crowd of deciders", with(func(s *ambit.Spec) { s.Quorum = 11 })},
 		{"negative window", with(func(s *ambit.Spec) { s.DecideWithin = -1 })},
 		{"anybody decides", with(func(s *ambit.Spec) { s.DecidePermission = ambit.Public })},
+		{"unknown replay", with(func(s *ambit.Spec) { s.Replay = 2 })},
+		{"receipts of a read that nobody keeps", with(func(s *ambit.Spec) { s.Replay = ambit.ReplayReceipt })},
 		{"unknown kind", with(func(s *ambit.Spec) { s.Callers = []ambit.Kind{9} })},
 		{"scope with a space", with(func(s *ambit.Spec) { s.Scopes = []string{"a b"} })},
 		{"path with a dot segment", with(func(s *ambit.Spec) { s.Path = "a/../b" })},

@@ -15,15 +15,22 @@ type kept struct {
 	Failure *wireError      `json:"failure,omitempty"`
 }
 
-// sealOutcome returns what there is to repeat of a call that has ended. The
+// keep puts into an ending what there is to repeat of a call that has ended. The
 // forms for models are kept too, whether this caller wanted them or not: the
 // next one may, and what they are made of is not all in the output's JSON. The
 // result has them where it has been made, and withForms was asked for.
-func (a *App) sealOutcome(call *Call, f frame, result *Result, withForms bool, failure *Error) []byte {
+func (a *App) keep(call *Call, f frame, result *Result, withForms bool, failure *Error, ending *Ending) {
+	receipt := a.sealed(call, kept{Failure: call.receipt(failure).wire()})
+	if call.entry.contract.spec.Replay == ReplayReceipt {
+		ending.Outcome = receipt
+		return
+	}
+	ending.Receipt = receipt
 	var k kept
 	if failure != nil {
 		k.Failure = failure.wire()
-		return a.sealed(call, k)
+		ending.Outcome = a.sealed(call, k)
+		return
 	}
 	k.Output = result.Output
 	if k.Output == nil {
@@ -38,7 +45,7 @@ func (a *App) sealOutcome(call *Call, f frame, result *Result, withForms bool, f
 	if has {
 		k.Text = &text
 	}
-	return a.sealed(call, k)
+	ending.Outcome = a.sealed(call, k)
 }
 
 func (a *App) sealed(call *Call, k kept) []byte {
@@ -83,10 +90,9 @@ func (a *App) replay(call *Call, in *invocation) (Result, *Error) {
 	k, ok := a.open(call)
 	switch {
 	case !ok:
-		return Result{}, &Error{
-			Code: CodeConflict, Message: call.once.named() + " has ended, and its answer was not kept.",
-			Hint: "Find out what it did before you make the call again, with a new key.", Executed: ExecutedUnknown,
-		}
+		failure := call.unkept()
+		failure.replayed = failure.Receipt != nil
+		return Result{}, failure
 	case k.Failure != nil:
 		failure := k.Failure.error()
 		failure.replayed = true

@@ -111,6 +111,10 @@ func (s *Spec) decisionFault() string {
 		return "Approval is none of ambit.Confirm, Human, FourEyes"
 	case s.Approval >= Human && s.Expose.Has(WebMCP):
 		return "Expose has WebMCP on a capability that needs a person's approval: a page's tools cannot ask for one, so remove ambit.WebMCP"
+	case s.Replay > ReplayReceipt:
+		return "Replay is none of ambit.ReplayOutcome, ReplayReceipt"
+	case s.Replay == ReplayReceipt && s.Effect == Read && s.Approval == ApprovalUnset:
+		return "Replay is ambit.ReplayReceipt on a read that needs nobody's word, whose outcome is kept nowhere: remove Replay"
 	case s.Quorum < 0:
 		return "Quorum is negative: leave it zero for one person"
 	case s.Quorum > maxQuorum:

@@ -65,6 +65,11 @@ type Spec struct {
 	// Idempotent says that calling twice with one input does no more than
 	// calling once. It is a hint that agents are shown.
 	Idempotent bool
+	// Replay is what the repetition of a call gets that has an idempotency key or
+	// was made by somebody's word. Zero: the outcome that the call had, which is kept
+	// for it, sealed. ReplayReceipt is refused for a read without Approval, whose
+	// outcome nobody keeps.
+	Replay Replay
 	// Untrusted says that results carry text from elsewhere, such as what users
 	// or other sites have written. Catalogs say so, so that a client can keep
 	// such text from steering its model; Ambit itself does nothing else with

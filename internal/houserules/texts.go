@@ -29,7 +29,7 @@ func texts(tree *Tree) []Breach {
 			return err
 		case entry.IsDir() && exempt(name):
 			return fs.SkipDir
-		case !entry.Type().IsRegular():
+		case !entry.Type().IsRegular() || name == ".git": // a file, in a second working tree
 			return nil
 		}
 		content, err := fs.ReadFile(tree.fsys, name)

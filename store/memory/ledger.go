@@ -116,7 +116,7 @@ func (s *Store) finish(ctx context.Context, c ambit.Claim, ending ambit.Ending, 
 		return err
 	}
 	if len(ending.Outcome) > maxOutcome {
-		ending.Outcome = nil
+		ending.Outcome = ending.Receipt
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

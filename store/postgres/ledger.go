@@ -186,7 +186,7 @@ func (s *Store) FinishWith(ctx context.Context, c ambit.Claim, ending ambit.Endi
 // connection broke, and may turn out to have been done.
 func (s *Store) finish(ctx context.Context, c ambit.Claim, ending ambit.Ending, e *audit.Entry) error {
 	if len(ending.Outcome) > s.options.Outcome {
-		ending.Outcome = nil
+		ending.Outcome = ending.Receipt
 	}
 	if c.Approval.ID == "" && c.Key == (ambit.Digest{}) && e == nil {
 		return nil

@@ -138,7 +138,7 @@ func (s *Store) FinishWith(ctx context.Context, c ambit.Claim, ending ambit.Endi
 
 func (s *Store) finish(ctx context.Context, c ambit.Claim, ending ambit.Ending, e *audit.Entry) error {
 	if len(ending.Outcome) > s.options.Outcome {
-		ending.Outcome = nil
+		ending.Outcome = ending.Receipt
 	}
 	return s.finishing(ctx, func(ctx context.Context, u *unit) error {
 		err := u.finish(ctx, c, ending)

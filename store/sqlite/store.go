@@ -36,8 +36,8 @@ type Options struct {
 	// Keep is how long the key of a call is kept, from its claim on. Zero: 24
 	// hours.
 	Keep time.Duration
-	// Outcome is how many bytes an outcome may have to be kept. Of a longer one it
-	// is kept that the call has ended. Zero: 1 MiB.
+	// Outcome is how many bytes an outcome may have to be kept. Of a longer one
+	// the receipt is kept ([ambit.Receipt]). Zero: 1 MiB.
 	Outcome int
 }
 

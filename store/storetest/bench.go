@@ -121,10 +121,13 @@ func (b bench) take(t *testing.T, c ambit.Claim) {
 	}
 }
 
+// receipt is what claims are finished with beside their outcomes.
+const receipt = "receipt"
+
 // finish ends a claim that has to be there.
 func (b bench) finish(t *testing.T, c ambit.Claim, outcome string) {
 	t.Helper()
-	if err := b.Approvals.Finish(t.Context(), c, ambit.Ending{Outcome: []byte(outcome)}); err != nil {
+	if err := b.Approvals.Finish(t.Context(), c, ambit.Ending{Outcome: []byte(outcome), Receipt: []byte(receipt)}); err != nil {
 		t.Fatalf("Finish: %v", err)
 	}
 }

@@ -215,8 +215,8 @@ func claimTests() []test {
 			c.Key = digest("key")
 			b.take(t, c)
 			b.finish(t, c, string(make([]byte, 64<<20)))
-			b.stands(t, claim(p, c.Approval.ID), ambit.ProposalSucceeded, "")
-			b.found(t, ambit.Claim{Key: c.Key, Binding: c.Binding, Lease: lease}, ambit.RecordFinished, "")
+			b.stands(t, claim(p, c.Approval.ID), ambit.ProposalSucceeded, receipt)
+			b.found(t, ambit.Claim{Key: c.Key, Binding: c.Binding, Lease: lease}, ambit.RecordFinished, receipt)
 		}},
 		{"keys of such calls that have expired make room for others", func(t *testing.T, b bench) {
 			b.turnsOver(t, 25*time.Hour, func(n int) {

@@ -33,8 +33,7 @@ type Record struct {
 	// Key is the name of the idempotency key that the call which claimed it had.
 	// Zero: none.
 	Key ambit.Digest
-	// Outcome is what the call that claimed it left, sealed. Nil: none, or too
-	// large.
+	// Outcome is what the call that claimed it left, sealed. Nil: none.
 	Outcome []byte
 }
 

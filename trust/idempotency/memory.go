@@ -30,10 +30,11 @@ type Options struct {
 	// takes the room of everybody. Zero: 100,000.
 	Records int
 	// Bytes is how many bytes the outcomes may have together, half of them for
-	// one principal. Where there is no room for one, it is kept that its call
-	// has ended, and a repetition is told so. Zero: 64 MiB.
+	// one principal. Where there is no room for one, its receipt is kept, and where
+	// there is none for that, that its call has ended. Zero: 64 MiB.
 	Bytes int
-	// Outcome is how many bytes one outcome may have to be kept. Zero: 1 MiB.
+	// Outcome is how many bytes one outcome may have to be kept. Of a longer one the
+	// receipt is kept. Zero: 1 MiB.
 	Outcome int
 }
 
@@ -172,10 +173,13 @@ func (m *Memory) Finish(_ context.Context, c ambit.Claim, e ambit.Ending) error 
 	}
 	r.finished = true
 	held := m.shares[r.principal]
-	if n := len(e.Outcome); n <= m.options.Outcome && m.bytes+n <= m.options.Bytes && held.bytes+n <= half(m.options.Bytes) {
-		r.outcome = slices.Clone(e.Outcome)
-		m.bytes += n
-		held.bytes += n
+	for _, kept := range [...][]byte{e.Outcome, e.Receipt} {
+		if n := len(kept); n <= m.options.Outcome && m.bytes+n <= m.options.Bytes && held.bytes+n <= half(m.options.Bytes) {
+			r.outcome = slices.Clone(kept)
+			m.bytes += n
+			held.bytes += n
+			break
+		}
 	}
 	return nil
 }

@@ -177,6 +177,33 @@ func TestRoom(t *testing.T) {
 	})
 }
 
+// The receipt takes the place of what does not fit, where it does itself.
+func TestRoomForReceipts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name             string
+		outcome, receipt int
+		want             int
+	}{
+		{"the outcome fits", 40, 10, 40},
+		{"the outcome does not", 41, 10, 10},
+		{"neither does", 41, 41, 0},
+		{"there is none", 41, 0, 0},
+	} {
+		m := idempotency.NewMemory(idempotency.Options{Bytes: 1000, Outcome: 40})
+		c := claim("alice", "k", 1)
+		if _, err := m.Claim(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Finish(t.Context(), c, ambit.Ending{Outcome: make([]byte, test.outcome), Receipt: make([]byte, test.receipt)}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := m.Find(t.Context(), c); err != nil || got.State != ambit.RecordFinished || len(got.Outcome) != test.want {
+			t.Errorf("%s: want %d bytes kept, got %+v, %v", test.name, test.want, got, err)
+		}
+	}
+}
+
 func TestRoomForOutcomes(t *testing.T) {
 	t.Parallel()
 	m := idempotency.NewMemory(idempotency.Options{Bytes: 100, Outcome: 40})
