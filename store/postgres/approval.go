@@ -94,10 +94,11 @@ func (s *Store) Get(ctx context.Context, tenant, id string) (approval.Record, er
 	return r.Record, nil
 }
 
-// state is the state of a row now: what lifecycle.Row.Lapse makes of it.
+// state is the state of a row at the time that column now says: what
+// lifecycle.Row.Lapse makes of it.
 const state = `CASE WHEN kind = 1 THEN state
-	WHEN state = 0 AND decide_by <= {now} OR state = 1 AND execute_by <= {now} THEN 4
-	WHEN state = 5 AND lapses <= {now} THEN 8
+	WHEN state = 0 AND decide_by <= now OR state = 1 AND execute_by <= now THEN 4
+	WHEN state = 5 AND lapses <= now THEN 8
 	ELSE state END`
 
 // List returns a page of records, newest first, see [approval.Store].
@@ -120,14 +121,22 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 	if f.Operation != (ambit.Digest{}) {
 		where.and("operation = ?", f.Operation[:])
 	}
+	from := "clock"
 	if len(f.States) > 0 {
-		where.and("state = ANY (?)", numbers(lifecycle.Written(f.States))) // which an index has
-		where.and("("+state+") = ANY (?)", numbers(f.States))
+		// Each state is searched for by itself, since an index has its rows in order;
+		// those of several at once would all have to be sorted.
+		where.args = append(where.args, numbers(lifecycle.Written(f.States)))
+		from += ", unnest($" + strconv.Itoa(len(where.args)) + "::smallint[]) AS written"
+		where.and("state = written AND ("+state+") = ANY (?)", numbers(f.States))
 	}
 	where.args = append(where.args, limit+1)
-	listed := strings.NewReplacer("input,", "NULL::bytea,", "outcome", "NULL::bytea").Replace(encode.Columns)
+	newest := " ORDER BY number DESC LIMIT $" + strconv.Itoa(len(where.args))
 	err = s.look(ctx, func(u *unit) {
-		u.queue("SELECT "+listed+", number, {now} FROM {}proposal WHERE "+where.text+" ORDER BY number DESC LIMIT $"+strconv.Itoa(len(where.args)), where.args...).Query(func(rows pgx.Rows) error {
+		u.queue(`
+			WITH clock AS MATERIALIZED (SELECT {now} AS now)
+			SELECT page.*, now FROM `+from+`, LATERAL (
+				SELECT `+encode.ListColumns("NULL::bytea")+`, number FROM {}proposal WHERE `+where.text+newest+`
+			) AS page`+newest, where.args...).Query(func(rows pgx.Rows) error {
 			defer rows.Close()
 			var number, last, now int64
 			for rows.Next() {
@@ -138,6 +147,9 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 				r, err := encode.Row(rows.Scan, &number, &now)
 				if err != nil {
 					return err
+				}
+				if page == nil {
+					page = make([]approval.Record, 0, limit)
 				}
 				r.Lapse(encode.ParseTime(now))
 				page, last = append(page, r.Record), number

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,13 +120,8 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 		if f.Operation != (ambit.Digest{}) {
 			where.and("operation = ?", f.Operation[:])
 		}
-		if len(f.States) > 0 {
-			now := encode.Time(u.now)
-			where.among("state", lifecycle.Written(f.States)) // which an index has
-			where.among(state, f.States, now, now, now)
-		}
-		listed := strings.NewReplacer("input,", "NULL,", "outcome", "NULL").Replace(encode.Columns)
-		rows, err := u.query(ctx, "SELECT "+listed+", number FROM {}proposal WHERE "+where.text+" ORDER BY number DESC LIMIT ?", append(where.args, limit+1)...)
+		statement, args := search(where, f.States, encode.Time(u.now), limit+1)
+		rows, err := u.query(ctx, statement, args...)
 		if err != nil {
 			return err
 		}
@@ -140,6 +136,9 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 			if err != nil {
 				return err
 			}
+			if page == nil {
+				page = make([]approval.Record, 0, limit)
+			}
 			r.Lapse(u.now)
 			page = append(page, r.Record)
 		}
@@ -149,6 +148,30 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 		return nil, "", err
 	}
 	return page, next, nil
+}
+
+// search returns the statement that finds the newest rows of a condition which are in
+// one of these states now, or in any. Each state is searched for by itself, since an
+// index has its rows in order; those of several at once would all have to be sorted.
+func search(where condition, states []ambit.ProposalState, now int64, limit int) (statement string, args []any) {
+	one := func(where condition) string {
+		args = append(append(args, where.args...), limit)
+		return "SELECT " + encode.ListColumns("NULL") + ", number FROM {}proposal WHERE " + where.text + " ORDER BY number DESC LIMIT ?"
+	}
+	var found []string
+	for _, written := range lifecycle.Written(states) {
+		each := condition{where.text, slices.Clone(where.args)}
+		each.and("state = ?", int(written))
+		each.among(state, states, now, now, now)
+		found = append(found, one(each))
+	}
+	switch len(found) {
+	case 0:
+		return one(where), args
+	case 1:
+		return found[0], args
+	}
+	return "SELECT * FROM (" + strings.Join(found, ") UNION ALL SELECT * FROM (") + ") ORDER BY number DESC LIMIT ?", append(args, limit)
 }
 
 // condition is a WHERE clause in the making.

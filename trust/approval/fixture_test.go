@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // notes is an application with calls that take a person's word.
 type notes struct {
-	t         *testing.T
+	t         testing.TB
 	app       *ambit.App
 	store     *memory.Store
 	approvals *approval.Approvals
@@ -47,12 +47,12 @@ const pageURL = "https://notes.example.com/approvals"
 
 // newNotes returns an application whose approvals have these options, as far as
 // the test does not need its own.
-func newNotes(t *testing.T, o approval.Options, adjust ...func(*ambit.Options)) *notes {
+func newNotes(t testing.TB, o approval.Options, adjust ...func(*ambit.Options)) *notes {
 	t.Helper()
 	return newNotesOn(t, memory.New(), o, adjust...)
 }
 
-func newNotesOn(t *testing.T, store *memory.Store, o approval.Options, adjust ...func(*ambit.Options)) *notes {
+func newNotesOn(t testing.TB, store *memory.Store, o approval.Options, adjust ...func(*ambit.Options)) *notes {
 	t.Helper()
 	n := &notes{t: t, store: store, shelf: "3 notes", people: map[string]*ambit.Principal{}}
 	if o.URL == "" {

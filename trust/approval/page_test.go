@@ -26,7 +26,7 @@ type website struct {
 	page *approval.Page
 }
 
-func newWebsite(t *testing.T) *website {
+func newWebsite(t testing.TB) *website {
 	t.Helper()
 	s := &website{notes: newNotes(t, approval.Options{})}
 	s.open()

@@ -10,7 +10,7 @@ import (
 )
 
 // inOrder fails unless a text has these parts, in this order.
-func inOrder(t *testing.T, what, text string, parts ...string) {
+func inOrder(t testing.TB, what, text string, parts ...string) {
 	t.Helper()
 	rest := text
 	for _, part := range parts {

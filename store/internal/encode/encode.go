@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit"
-	"github.com/ambit-dev/ambit/internal/strictjson"
 	"github.com/ambit-dev/ambit/trust/approval"
 )
 
@@ -90,21 +89,88 @@ func Proposal(p ambit.Proposal) ([]byte, error) {
 
 // ParseProposal reads what Proposal wrote.
 func ParseProposal(text []byte) (ambit.Proposal, error) {
-	var p proposal
-	if err := strictjson.Unmarshal(text, &p); err != nil {
+	r := reader{text: text}
+	p := ambit.Proposal{}
+	r.object(func(name []byte) bool {
+		switch string(name) {
+		case "tenant":
+			p.Binding.Tenant = r.string()
+		case "principal":
+			p.Binding.Principal = r.string()
+		case "client":
+			p.Binding.Client = r.string()
+		case "carrier":
+			p.Binding.Agent = r.string()
+		case "capability":
+			p.Binding.Capability = r.string()
+		case "contract":
+			p.Binding.Contract = r.digest()
+		case "input":
+			p.Binding.Input = r.digest()
+		case "level":
+			p.Level = ambit.Approval(r.uint8())
+		case "quorum":
+			p.Quorum = int(r.int())
+		case "requester":
+			p.Requester = r.principal()
+		case "via":
+			p.Via = ambit.Surface(r.uint(16))
+		case "agent":
+			p.Agent = r.agent()
+		case "run":
+			p.Run = ambit.ID(r.uint(64))
+		case "call":
+			p.Call = ambit.ID(r.uint(64))
+		case "request":
+			p.Request = r.string()
+		case "title":
+			p.Title = r.string()
+		case "effect":
+			p.Effect = ambit.Effect(r.uint8())
+		case "reason":
+			p.Reason = r.string()
+		case "key":
+			p.Key = r.digest()
+		case "preview":
+			p.Preview = r.digest()
+		case "version":
+			p.Version = r.string()
+		case "summary":
+			p.Summary = r.bytes()
+		case "decidePermission":
+			p.DecidePermission = r.string()
+		case "decideWithin":
+			p.DecideWithin = time.Duration(r.int())
+		case "executeWithin":
+			p.ExecuteWithin = time.Duration(r.int())
+		default:
+			return false
+		}
+		return true
+	})
+	if err := r.end(); err != nil {
 		return ambit.Proposal{}, fmt.Errorf("a stored proposal cannot be read: %w", err)
 	}
-	return ambit.Proposal{
-		Binding: ambit.Binding{
-			Tenant: p.Tenant, Principal: p.Principal, Client: p.Client, Agent: p.Carrier, Capability: p.Capability,
-			Contract: ParseDigest(p.Contract), Input: ParseDigest(p.Input),
-		},
-		Level: ambit.Approval(p.Level), Quorum: p.Quorum, Requester: p.Requester.principal(), Via: ambit.Surface(p.Via),
-		Agent: ambit.AgentIdentity{URL: p.Agent.URL, Key: p.Agent.Key, Level: ambit.AgentLevel(p.Agent.Level), OnceUnavailable: p.Agent.OnceUnavailable},
-		Run:   ambit.ID(p.Run), Call: ambit.ID(p.Call), Request: p.Request, Title: p.Title, Effect: ambit.Effect(p.Effect), Reason: p.Reason,
-		Key: ParseDigest(p.Key), Preview: ParseDigest(p.Preview), Version: p.Version, Summary: p.Summary,
-		DecidePermission: p.DecidePermission, DecideWithin: time.Duration(p.DecideWithin), ExecuteWithin: time.Duration(p.ExecuteWithin),
-	}, nil
+	return p, nil
+}
+
+func (r *reader) agent() (a ambit.AgentIdentity) {
+	r.object(func(name []byte) bool {
+		switch string(name) {
+		case "url":
+			a.URL = r.string()
+		case "key":
+			a.Key = r.string()
+		case "level":
+			a.Level = ambit.AgentLevel(r.uint8())
+		case "onceUnavailable":
+			a.OnceUnavailable = r.bool()
+		default:
+			return false
+		}
+		return true
+	})
+	return a
 }
 
 // Decisions returns the decisions on a proposal, nil for none.
@@ -120,22 +186,43 @@ func Decisions(list []approval.Decision) ([]byte, error) {
 }
 
 // ParseDecisions reads what Decisions wrote.
-func ParseDecisions(text []byte) ([]approval.Decision, error) {
+func ParseDecisions(text []byte) (list []approval.Decision, err error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
-	var stored []decision
-	if err := strictjson.Unmarshal(text, &stored); err != nil {
+	r := reader{text: text}
+	r.sequence('[', ']', func() { list = append(list, r.decision()) })
+	if err := r.end(); err != nil {
 		return nil, fmt.Errorf("stored decisions cannot be read: %w", err)
 	}
-	list := make([]approval.Decision, len(stored))
-	for i, d := range stored {
-		list[i] = approval.Decision{
-			Decider: d.Decider, Behind: d.Behind, Name: d.Name, Principal: d.Principal.principal(),
-			Verdict: approval.Verdict(d.Verdict), Reason: d.Reason, Preview: ParseDigest(d.Preview), At: ParseTime(d.At),
-		}
-	}
 	return list, nil
+}
+
+func (r *reader) decision() (d approval.Decision) {
+	r.object(func(name []byte) bool {
+		switch string(name) {
+		case "decider":
+			d.Decider = r.string()
+		case "behind":
+			d.Behind = r.strings()
+		case "name":
+			d.Name = r.string()
+		case "principal":
+			d.Principal = r.principal()
+		case "verdict":
+			d.Verdict = approval.Verdict(r.uint8())
+		case "reason":
+			d.Reason = r.string()
+		case "preview":
+			d.Preview = r.digest()
+		case "at":
+			d.At = ParseTime(r.int())
+		default:
+			return false
+		}
+		return true
+	})
+	return d
 }
 
 func fromPrincipal(p *ambit.Principal) *principal {
@@ -145,14 +232,38 @@ func fromPrincipal(p *ambit.Principal) *principal {
 	return &principal{p.Authority, p.Subject, uint8(p.Kind), p.Tenant, p.Client, p.Permissions, p.Roles, p.Scopes, p.Unscoped, p.Behind, p.Expires}
 }
 
-func (p *principal) principal() *ambit.Principal {
-	if p == nil {
-		return nil
-	}
-	return &ambit.Principal{
-		Authority: p.Authority, Subject: p.Subject, Kind: ambit.Kind(p.Kind), Tenant: p.Tenant, Client: p.Client,
-		Permissions: p.Permissions, Roles: p.Roles, Scopes: p.Scopes, Unscoped: p.Unscoped, Behind: p.Behind, Expires: p.Expires,
-	}
+func (r *reader) principal() *ambit.Principal {
+	p := new(ambit.Principal)
+	r.object(func(name []byte) bool {
+		switch string(name) {
+		case "authority":
+			p.Authority = r.string()
+		case "subject":
+			p.Subject = r.string()
+		case "kind":
+			p.Kind = ambit.Kind(r.uint8())
+		case "tenant":
+			p.Tenant = r.string()
+		case "client":
+			p.Client = r.string()
+		case "permissions":
+			p.Permissions = r.strings()
+		case "roles":
+			p.Roles = r.strings()
+		case "scopes":
+			p.Scopes = r.strings()
+		case "unscoped":
+			p.Unscoped = r.bool()
+		case "behind":
+			p.Behind = r.strings()
+		case "expires":
+			p.Expires = r.time()
+		default:
+			return false
+		}
+		return true
+	})
+	return p
 }
 
 // Digest returns the bytes of a digest, nil for the zero one.

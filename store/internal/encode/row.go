@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"strings"
+
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/store/internal/lifecycle"
 )
@@ -10,32 +12,42 @@ import (
 const Columns = `id, kind, state, open, operation, proposal, input, decisions,
 	created, decide_by, execute_by, claimed, lapses, finished, closed, attempt, key, outcome`
 
+// ListColumns are Columns for a list, with nothing, which is how the database writes
+// NULL, instead of the input and the outcome.
+func ListColumns(nothing string) string {
+	return strings.NewReplacer("input,", nothing+",", "outcome", nothing).Replace(Columns)
+}
+
 // Row reads a row of Columns, and others after them.
-func Row(scan func(...any) error, more ...any) (r lifecycle.Row, err error) {
-	var operation, proposal, input, decisions, attempt, key []byte
-	var created, decideBy, executeBy, claimed, lapses, finished, closed int64
-	err = scan(append([]any{
-		&r.ID, &r.Kind, &r.State, &r.Open, &operation, &proposal, &input, &decisions,
-		&created, &decideBy, &executeBy, &claimed, &lapses, &finished, &closed, &attempt, &key, &r.Outcome,
+func Row(scan func(...any) error, more ...any) (lifecycle.Row, error) {
+	var c struct { // one thing, since the driver has all of it moved to the heap
+		lifecycle.Row
+		operation, proposal, input, decisions, attempt, key               []byte
+		created, decideBy, executeBy, claimed, lapses, finished, closedAt int64
+	}
+	r := &c.Row
+	err := scan(append([]any{
+		&r.ID, &r.Kind, &r.State, &r.Open, &c.operation, &c.proposal, &c.input, &c.decisions,
+		&c.created, &c.decideBy, &c.executeBy, &c.claimed, &c.lapses, &c.finished, &c.closedAt, &c.attempt, &c.key, &r.Outcome,
 	}, more...)...)
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
-	if r.Proposal, err = ParseProposal(proposal); err != nil {
+	if r.Proposal, err = ParseProposal(c.proposal); err != nil {
 		return lifecycle.Row{}, err
 	}
-	if r.Decisions, err = ParseDecisions(decisions); err != nil {
+	if r.Decisions, err = ParseDecisions(c.decisions); err != nil {
 		return lifecycle.Row{}, err
 	}
-	r.Operation, r.Proposal.Input = ParseDigest(operation), input
-	r.Attempt, r.Key = ParseAttempt(attempt), ParseDigest(key)
-	r.Created, r.DecideBy, r.ExecuteBy = ParseTime(created), ParseTime(decideBy), ParseTime(executeBy)
-	r.Claimed, r.Lapses = ParseTime(claimed), ParseTime(lapses)
-	r.Finished = ParseTime(finished)
-	if !waits(r) {
-		r.Closed = ParseTime(closed)
+	r.Operation, r.Proposal.Input = ParseDigest(c.operation), c.input
+	r.Attempt, r.Key = ParseAttempt(c.attempt), ParseDigest(c.key)
+	r.Created, r.DecideBy, r.ExecuteBy = ParseTime(c.created), ParseTime(c.decideBy), ParseTime(c.executeBy)
+	r.Claimed, r.Lapses = ParseTime(c.claimed), ParseTime(c.lapses)
+	r.Finished = ParseTime(c.finished)
+	if !waits(*r) {
+		r.Closed = ParseTime(c.closedAt)
 	}
-	return r, nil
+	return *r, nil
 }
 
 // NewColumns are those that a new row has something in, in the order of New.

@@ -100,7 +100,7 @@ func (r *Row) Lapse(now time.Time) bool {
 }
 
 // Written returns the states that rows may have been written with which are in one
-// of these states now.
+// of these states now, each once.
 func Written(states []ambit.ProposalState) (written []ambit.ProposalState) {
 	for _, state := range states {
 		written = append(written, state)
@@ -111,7 +111,8 @@ func Written(states []ambit.ProposalState) (written []ambit.ProposalState) {
 			written = append(written, ambit.ProposalExecuting)
 		}
 	}
-	return written
+	slices.Sort(written)
+	return slices.Compact(written)
 }
 
 // close ends the row. What expired makes room for the next question at once;
