@@ -80,6 +80,11 @@ type Options struct {
 	// and outcomes are sealed with keys of this process, which end with it, and
 	// nothing that has to be confirmed or approved can be.
 	Keys *KeyRing
+	// ReviewKeys seal, besides Keys, what persons are shown who decide: inputs,
+	// previews and summaries of proposals. A process that has only halves that seal
+	// runs agents' work like any other, and nobody decides in it. Nil: Keys are all,
+	// and whoever has them can decide.
+	ReviewKeys *ReviewKeys
 	// Approver keeps what has to be confirmed or approved. Nil: whatever needs
 	// that is refused.
 	Approver Approver
@@ -208,7 +213,7 @@ func New(options Options) *App {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // crypto/rand.Read never fails (Go 1.24)
 	a.ids.Store(binary.LittleEndian.Uint64(random[:]))
-	a.seals = newSeals(options.Keys, options.Name)
+	a.seals = newSeals(options.Keys, options.ReviewKeys, options.Name)
 	if options.Ledger == nil && options.Approver != nil {
 		a.options.Ledger = options.Approver.Ledger()
 	}
@@ -320,6 +325,7 @@ func (a *App) check() error {
 	if slices.Contains(a.observers, nil) {
 		faults = append(faults, errors.New("ambit: Options.Observers holds nil: leave it out"))
 	}
+	faults = append(faults, o.reviewFaults()...)
 	faults = append(faults, a.approvalFaults()...)
 	return errors.Join(faults...)
 }

@@ -76,7 +76,8 @@ func (c *contract) hash(agent AgentPolicy) Digest {
 	return digestOf("ambit/contract/2", promised...)
 }
 
-// inputDigest returns the digest of an input in canonical form.
-func (e *entry) inputDigest(canonical []byte) Digest {
-	return digestOf("ambit/input/1", string(e.hash[:]), string(canonical))
+// inputDigest returns the digest of an input in canonical form, for the contract
+// with this hash.
+func inputDigest(contract Digest, canonical []byte) Digest {
+	return digestOf("ambit/input/1", string(contract[:]), string(canonical))
 }

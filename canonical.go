@@ -53,7 +53,7 @@ func (a *App) canonical(call *Call, in *invocation, data []byte) ([]Fault, *Erro
 	who := call.run.identity.ceiling
 	o := &once{claim: Claim{Binding: Binding{
 		Tenant: who.Tenant, Principal: call.run.key, Client: who.Client, Agent: call.Agent().URL,
-		Capability: e.contract.spec.Name, Contract: e.hash, Input: e.inputDigest(text),
+		Capability: e.contract.spec.Name, Contract: e.hash, Input: inputDigest(e.hash, text),
 	}}}
 	o.operation = o.claim.Binding.Operation()
 	call.once, in.text = o, text

@@ -23,3 +23,21 @@ func Remembered(a *App) (n int) {
 	}
 	return n
 }
+
+// ShownSealer seals and opens as the inputs of proposals are, whether anybody
+// decides in the process or not.
+type ShownSealer struct{ s *reviewSealer }
+
+// NewShownSealer returns that of a process with these keys.
+func NewShownSealer(ring *KeyRing, keys *ReviewKeys, purpose, application string) ShownSealer {
+	return ShownSealer{newReviewSealer(ring, keys, purpose, application)}
+}
+
+func (s ShownSealer) Seal(plain, bound []byte) []byte           { return s.s.seal(plain, bound) }
+func (s ShownSealer) Open(sealed, bound []byte) ([]byte, error) { return s.s.open(sealed, bound) }
+
+// Opened returns how many encapsulated keys are kept opened.
+func (s ShownSealer) Opened() int { return len(s.s.opened) }
+
+// MaxEncapsulated is the most of them.
+const MaxEncapsulated = maxEncapsulated

@@ -36,7 +36,8 @@ type Review struct {
 // belongs to one is CodeNotFound.
 //
 // CodeForbidden says that the requester may not make the call any more,
-// CodeConflict that the capability is another one by now. Without
+// CodeConflict that the capability is another one by now, and
+// CodeConfirmationUnavailable that nobody decides in this process ([App.Reviews]). Without
 // [Options.Resolve] the requester is judged as it was stored. That its credential
 // has ended is no matter: the call itself will need one that has not.
 func (a *App) Review(ctx context.Context, p Proposal) (review Review, err error) {
@@ -44,10 +45,16 @@ func (a *App) Review(ctx context.Context, p Proposal) (review Review, err error)
 	if failure == nil {
 		return review, nil
 	}
+	return Review{}, a.unreviewed(ctx, &p, failure)
+}
+
+// unreviewed tells the operator why a proposal cannot be shown, and completes what
+// the person is told.
+func (a *App) unreviewed(ctx context.Context, p *Proposal, failure *Error) *Error {
 	if failure.cause != nil {
 		a.logger.WarnContext(ctx, "a proposal cannot be reviewed", "capability", p.Binding.Capability, "code", string(failure.Code), "cause", failure.cause)
 	}
-	return Review{}, failure.completed(a.errorOptions())
+	return failure.completed(a.errorOptions())
 }
 
 func (a *App) reviewing(ctx context.Context, p *Proposal, review *Review) (failure *Error) {

@@ -21,7 +21,7 @@ func (a *App) keepShown(p *Proposal, e *entry, input []byte, shown shownPreview)
 	}
 	both := make([]byte, 0, len(input)+len(preview)+3)
 	both = append(append(append(append(append(both, '['), input...), ','), preview...), ']')
-	p.Input = a.seals.inputs.Seal(nil, both, operation[:])
+	p.Input = a.seals.inputs.seal(both, operation[:])
 	p.Preview, p.Version = shown.digest, shown.version
 
 	summary := ""
@@ -30,7 +30,7 @@ func (a *App) keepShown(p *Proposal, e *entry, input []byte, shown shownPreview)
 	} else {
 		summary = string(e.contract.in.Redact(nil, input))
 	}
-	p.Summary = a.seals.summaries.Seal(nil, []byte(shortened(summary, maxSummary)), operation[:])
+	p.Summary = a.seals.summaries.seal([]byte(shortened(summary, maxSummary)), operation[:])
 }
 
 // shortened cuts a text to so many bytes, between two characters.
@@ -48,19 +48,19 @@ func shortened(text string, most int) string {
 // openShown opens what keepShown sealed: the input, and the canonical preview,
 // nil where there was none.
 func (a *App) openShown(p *Proposal) (input, preview []byte, failure *Error) {
-	if a.seals.inputs == nil {
-		return nil, nil, &Error{Code: CodeConfirmationUnavailable, cause: errors.New("the application has no Options.Keys")}
+	if err := a.Reviews(); err != nil {
+		return nil, nil, &Error{Code: CodeConfirmationUnavailable, Message: "This process has no key that opens proposals.", Hint: "Decide where the application has it.", cause: err}
 	}
 	operation := p.Binding.Operation()
-	text, err := a.seals.inputs.Open(nil, p.Input, operation[:])
+	text, err := a.seals.inputs.open(p.Input, operation[:])
 	var both []json.RawMessage
 	if err == nil {
 		err = json.Unmarshal(text, &both)
 	}
-	if err != nil || len(both) != 2 || p.Requester == nil || p.Requester.Key() != p.Binding.Principal {
+	if err != nil || len(both) != 2 || inputDigest(p.Binding.Contract, both[0]) != p.Binding.Input || p.Requester == nil || p.Requester.Key() != p.Binding.Principal {
 		return nil, nil, &Error{
 			Code: CodeConflict, Message: "The input of this proposal cannot be read any more.", Hint: "It has to be asked for anew.",
-			cause: errors.Join(errors.New("the record was changed, or its key is no longer in the ring"), err),
+			cause: errors.Join(errors.New("the record was changed, or its key is no longer in Options.Keys or Options.ReviewKeys"), err),
 		}
 	}
 	if preview = both[1]; string(preview) == "null" || previewDigest(preview) != p.Preview {
@@ -72,13 +72,14 @@ func (a *App) openShown(p *Proposal) (input, preview []byte, failure *Error) {
 // Summary returns the line that lists show of a stored proposal: the summary of
 // its preview, or else how its input begins, with secret values replaced. It may
 // hold characters that a screen obeys. Empty: it cannot be opened, because there
-// is none, its key is no longer in the ring, or the record was changed.
+// is none, its key is no longer there, this process opens none ([App.Reviews]), or
+// the record was changed.
 func (a *App) Summary(p Proposal) string {
-	if a.seals.summaries == nil {
+	if a.Reviews() != nil {
 		return ""
 	}
 	operation := p.Binding.Operation()
-	text, err := a.seals.summaries.Open(nil, p.Summary, operation[:])
+	text, err := a.seals.summaries.open(p.Summary, operation[:])
 	if err != nil {
 		return ""
 	}
@@ -92,7 +93,8 @@ func (a *App) Summary(p Proposal) string {
 // not be told any more, and Preview where there was none.
 //
 // It is for the channels that [App.Review] is for. CodeConflict says that it cannot
-// be opened any more.
+// be opened any more, CodeConfirmationUnavailable that this process opens none
+// ([App.Reviews]).
 func (a *App) LastReview(ctx context.Context, p Proposal) (Review, error) {
 	if err := a.Freeze(); err != nil {
 		return Review{}, (&Error{Code: CodeUnavailable, cause: err}).completed(a.errorOptions())
@@ -102,7 +104,7 @@ func (a *App) LastReview(ctx context.Context, p Proposal) (Review, error) {
 	}
 	input, preview, failure := a.openShown(&p)
 	if failure != nil {
-		return Review{}, failure.completed(a.errorOptions())
+		return Review{}, a.unreviewed(ctx, &p, failure)
 	}
 	r := Review{
 		Capability: p.Binding.Capability, Title: p.Title, Effect: p.Effect, Digest: p.Preview, Version: p.Version, Proposal: p,

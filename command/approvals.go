@@ -55,6 +55,12 @@ func (p Program) withApprovals(as *string, do func(c *cobra.Command, args []stri
 		case *as == "":
 			return misused(c, errors.New("who decides is missing: --as NAME"))
 		}
+		if err := app.Reviews(); err != nil {
+			return &ambit.Error{
+				Code: ambit.CodeConfirmationUnavailable, Message: "Nobody decides in this program: it has no key that opens proposals.",
+				Hint: strings.TrimPrefix(err.Error(), "ambit: ") + ".",
+			}
+		}
 		person, err := options.principal(c.Context(), *as)
 		if err != nil {
 			return err

@@ -41,6 +41,7 @@ type Ruling struct {
 //
 // Errors are of type [*ambit.Error]: CodeNotFound for what is not there, is
 // another tenant's, or is asked of anyone but a person; CodeForbidden;
+// CodeConfirmationUnavailable where nobody decides in this process ([ambit.App.Reviews]);
 // CodeInvalidInput for the reason; CodeConflict where the proposal is no longer
 // in a state for it, or where what would change is not what the person saw.
 func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Principal, ruling Ruling) (Record, error) {
@@ -106,6 +107,9 @@ func (a *Approvals) find(ctx context.Context, app *ambit.App, person *ambit.Prin
 	if !present(ctx, person) || len(id) > 64 {
 		return Record{}, notFound()
 	}
+	if refused := a.elsewhere(ctx, app); refused != nil {
+		return Record{}, refused
+	}
 	r, err := a.store.Get(ctx, person.Tenant, id)
 	if err != nil {
 		return Record{}, a.failed(ctx, err)
@@ -123,6 +127,16 @@ func (a *Approvals) find(ctx context.Context, app *ambit.App, person *ambit.Prin
 // principal, and nothing that some run does.
 func present(ctx context.Context, person *ambit.Principal) bool {
 	return person != nil && person.Kind == ambit.KindUser && person.Subject != "" && ambit.RunFromContext(ctx) == nil
+}
+
+// elsewhere returns why nobody decides in this process, or nil.
+func (a *Approvals) elsewhere(ctx context.Context, app *ambit.App) error {
+	err := app.Reviews()
+	if err == nil {
+		return nil
+	}
+	a.logger.WarnContext(ctx, "somebody would decide in a process without the keys for it", slog.Any("cause", err))
+	return ambit.Errorf(ambit.CodeConfirmationUnavailable, "This process has no key that opens proposals.").WithHint("Decide where the application has it.")
 }
 
 // objection returns why a person who may decide may not say that about a record

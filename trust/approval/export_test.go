@@ -3,6 +3,8 @@ package approval
 import (
 	"context"
 	"time"
+
+	"github.com/ambit-dev/ambit"
 )
 
 // SetPause replaces how a webhook waits between attempts.
@@ -16,3 +18,8 @@ func Markup(text []byte) string { return string(markup(text)) }
 
 // NameOf is what the page calls the principal of a key.
 func NameOf(key string) string { return nameOf(key) }
+
+// Token is that of the form which the page would show.
+func Token(p *Page, person *ambit.Principal, r *Record, seen ambit.Digest) string {
+	return p.token(person, r, seen)
+}

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"mime"
@@ -63,7 +64,9 @@ type Page struct {
 
 // NewPage checks the options and returns the page of an application, for
 // [Page.Wrap] or to be mounted at the path of [Options.URL]. The application
-// needs a key ring.
+// needs a key ring and, where it has [ambit.ReviewKeys], a half that opens. Login
+// must not believe what processes without that half could have made: its cookies,
+// say, are for [ambit.App.ReviewSealer].
 func NewPage(app *ambit.App, approvals *Approvals, o PageOptions) (*Page, error) {
 	switch {
 	case app == nil || approvals == nil:
@@ -78,9 +81,10 @@ func NewPage(app *ambit.App, approvals *Approvals, o PageOptions) (*Page, error)
 		return nil, errors.New("approval: PageOptions.SignOut is \"" + o.SignOut + "\": give a path of the page's own origin, as in \"/logout\"")
 	}
 	p := &Page{app: app, approvals: approvals, options: o, base: approvals.page.Path, now: time.Now}
-	if p.forms = app.Sealer("form"); p.forms == nil {
-		return nil, errors.New("approval: NewPage needs ambit.Options.Keys, which seal the page's forms")
+	if err := app.Reviews(); err != nil {
+		return nil, fmt.Errorf("approval: NewPage: %w", err)
 	}
+	p.forms = app.ReviewSealer("form")
 	if !o.OwnOrigin {
 		for _, contract := range app.Capabilities() {
 			if contract.Spec().Expose.Has(ambit.WebMCP) {

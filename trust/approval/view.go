@@ -116,6 +116,9 @@ func (a *Approvals) List(ctx context.Context, app *ambit.App, person *ambit.Prin
 	if !present(ctx, person) {
 		return nil, "", notFound()
 	}
+	if refused := a.elsewhere(ctx, app); refused != nil {
+		return nil, "", refused
+	}
 	f.Tenant = person.Tenant
 	known := map[string]bool{}
 	for range maxPages {
