@@ -135,7 +135,7 @@ type Ending struct {
 	// Outcome is what there is to repeat, sealed. A ledger must not change it.
 	Outcome []byte
 	// Receipt takes its place where it is too large to keep: a few hundred bytes,
-	// sealed. Nil: Outcome is a receipt already.
+	// sealed. Nil: Outcome is a receipt itself, or no larger than one.
 	Receipt []byte
 	// Event is the call as [Observer.Finish] is about to be told of it, where the
 	// claim has an Intent. Nil: that is not known yet, as where the outcome joins

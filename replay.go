@@ -15,22 +15,32 @@ type kept struct {
 	Failure *wireError      `json:"failure,omitempty"`
 }
 
-// keep puts into an ending what there is to repeat of a call that has ended. The
-// forms for models are kept too, whether this caller wanted them or not: the
-// next one may, and what they are made of is not all in the output's JSON. The
-// result has them where it has been made, and withForms was asked for.
+// smallOutcome is how many bytes an outcome has that no receipt is worth while
+// beside.
+const smallOutcome = 512
+
+// keep puts into an ending what there is to repeat of a call that has ended.
 func (a *App) keep(call *Call, f frame, result *Result, withForms bool, failure *Error, ending *Ending) {
-	receipt := a.sealed(call, kept{Failure: call.receipt(failure).wire()})
-	if call.entry.contract.spec.Replay == ReplayReceipt {
-		ending.Outcome = receipt
-		return
+	if call.entry.contract.spec.Replay == ReplayOutcome {
+		ending.Outcome = a.sealOutcome(call, f, result, withForms, failure)
 	}
-	ending.Receipt = receipt
+	switch n := len(ending.Outcome); {
+	case n == 0:
+		ending.Outcome = a.sealed(call, kept{Failure: call.receipt(failure).wire()})
+	case n > smallOutcome:
+		ending.Receipt = a.sealed(call, kept{Failure: call.receipt(failure).wire()})
+	}
+}
+
+// sealOutcome returns the outcome of a call as it is kept. The forms for models are
+// kept too, whether this caller wanted them or not: the next one may, and what they
+// are made of is not all in the output's JSON. The result has them where it has been
+// made, and withForms was asked for.
+func (a *App) sealOutcome(call *Call, f frame, result *Result, withForms bool, failure *Error) []byte {
 	var k kept
 	if failure != nil {
 		k.Failure = failure.wire()
-		ending.Outcome = a.sealed(call, k)
-		return
+		return a.sealed(call, k)
 	}
 	k.Output = result.Output
 	if k.Output == nil {
@@ -45,7 +55,7 @@ func (a *App) keep(call *Call, f frame, result *Result, withForms bool, failure 
 	if has {
 		k.Text = &text
 	}
-	ending.Outcome = a.sealed(call, k)
+	return a.sealed(call, k)
 }
 
 func (a *App) sealed(call *Call, k kept) []byte {

@@ -38,6 +38,7 @@ type Secrets struct {
 const (
 	secretPart = "canary5150"
 	openPart   = "frontdoor7"
+	oncePart   = "onlyonce77" // of an outcome that must not be kept
 )
 
 type vaultInput struct {
@@ -54,13 +55,15 @@ type vaultOutput struct {
 // repeated. Afterwards the secret is nowhere, be it plain, quoted, in base64 or in
 // hexadecimal: not in what Texts returns, be the store open or closed, nor in logs,
 // checkpoints, notices, answers, or what the person was shown. What is no secret is
-// found there.
+// found there. Of an outcome that must not be kept nothing is in the store, sealed or
+// not.
 func RunSecrets(t *testing.T, s Secrets) {
 	t.Helper()
 	v := newVault(t, s.Store)
 	v.effects(t)
 	v.confirmed(t)
 	v.approved(t)
+	v.once(t)
 	if err := errors.Join(v.approvals.Close(t.Context()), v.log.Flush(t.Context())); err != nil {
 		t.Error(err)
 	}
@@ -83,7 +86,7 @@ func RunSecrets(t *testing.T, s Secrets) {
 	inStore := false
 	for name, text := range texts {
 		inStore = inStore || reads(text, openPart)
-		if reads(text, secretPart) {
+		if reads(text, secretPart) || reads(text, oncePart) {
 			t.Errorf("%s: the secret is there", name)
 		}
 	}
@@ -107,6 +110,8 @@ func RunSecrets(t *testing.T, s Secrets) {
 // vault is an application whose calls take a secret.
 type vault struct {
 	app         *ambit.App
+	store       approval.Store
+	keys        *ambit.KeyRing
 	log         *audit.Log
 	approvals   *approval.Approvals
 	checkpoints string // a file
@@ -149,6 +154,7 @@ func newVault(t *testing.T, store ApprovalsAndAudit) *vault {
 	if err != nil {
 		t.Fatal(err)
 	}
+	v.store, v.keys = store, ring
 	all := &slog.HandlerOptions{Level: slog.LevelDebug}
 	logger := slog.New(slog.NewMultiHandler(slog.NewTextHandler(way{v, "log"}, all), slog.NewJSONHandler(way{v, "log"}, all)))
 	if v.log, err = audit.New(store, audit.Options{Keys: ring, Application: "vault", Checkpoints: audit.CheckpointFile(v.checkpoints), Logger: logger}); err != nil {
@@ -164,6 +170,10 @@ func newVault(t *testing.T, store ApprovalsAndAudit) *vault {
 		Modes: map[ambit.Surface]ambit.Mode{ambit.HTTP: ambit.ModeAuto},
 	})
 	v.add("human", ambit.Destructive, ambit.Human)
+	v.app.Add(ambit.Define(ambit.Spec{
+		Name: "vault.once", Description: "Show a password once.", Effect: ambit.Write, Permission: ambit.Authenticated, Approval: ambit.Human, Expose: ambit.HTTP,
+		Replay: ambit.ReplayReceipt,
+	}, func(context.Context, vaultInput) (vaultOutput, error) { return vaultOutput{Seen: oncePart}, nil }))
 	for _, effect := range []ambit.Effect{ambit.Read, ambit.Write, ambit.Execute, ambit.External, ambit.Destructive} {
 		v.add(effect.String(), effect, ambit.ApprovalUnset)
 	}
@@ -252,33 +262,65 @@ func (v *vault) confirmed(t *testing.T) {
 // approved makes calls that a person decides: one is approved, one denied.
 func (v *vault) approved(t *testing.T) {
 	t.Helper()
-	ann := &ambit.Principal{Tenant: "acme", Authority: "login", Subject: "ann", Permissions: []string{ambit.DefaultDecidePermission}}
 	for _, verdict := range []approval.Verdict{approval.Approve, approval.Deny} {
 		key := "key-" + verdict.String()
-		failure := v.call(t, "vault.human", key, "")
-		if failure == nil || failure.Code != ambit.CodeApprovalPending || failure.Approval == nil {
-			t.Fatalf("want the call to wait for a person, got %v", failure)
-		}
-		id := failure.Approval.ID
-		view, err := v.approvals.View(t.Context(), v.app, ann, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown, err := json.Marshal(view.Review)
-		if err == nil {
-			_, err = fmt.Fprintf(way{v, "shown"}, "%s\n%s\n", view, shown)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := v.approvals.Decide(t.Context(), v.app, ann, approval.Ruling{ID: id, Verdict: verdict, Preview: view.Seen(), Reason: "seen"}); err != nil {
-			t.Fatal(err)
-		}
+		v.decide(t, "vault.human", key, verdict)
 		if verdict == approval.Approve {
 			v.done(t, "vault.human", key, "")
 		} else if failure := v.call(t, "vault.human", key, ""); failure == nil || failure.Code != ambit.CodeApprovalDenied {
 			t.Errorf("want the call denied, got %v", failure)
 		}
+	}
+}
+
+// decide makes a call that waits for a person, who decides. It returns the id of the
+// proposal.
+func (v *vault) decide(t *testing.T, name, key string, verdict approval.Verdict) (id string) {
+	t.Helper()
+	failure := v.call(t, name, key, "")
+	if failure == nil || failure.Code != ambit.CodeApprovalPending || failure.Approval == nil {
+		t.Fatalf("want the call to wait for a person, got %v", failure)
+	}
+	id = failure.Approval.ID
+	ann := &ambit.Principal{Tenant: "acme", Authority: "login", Subject: "ann", Permissions: []string{ambit.DefaultDecidePermission}}
+	view, err := v.approvals.View(t.Context(), v.app, ann, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := json.Marshal(view.Review)
+	if err == nil {
+		_, err = fmt.Fprintf(way{v, "shown"}, "%s\n%s\n", view, shown)
+	}
+	if err == nil {
+		_, err = v.approvals.Decide(t.Context(), v.app, ann, approval.Ruling{ID: id, Verdict: verdict, Preview: view.Seen(), Reason: "seen"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// once makes a call whose outcome must not be kept, opens what was kept of it, and
+// finds a receipt.
+func (v *vault) once(t *testing.T) {
+	t.Helper()
+	id := v.decide(t, "vault.once", "key-once", approval.Approve)
+	if failure := v.call(t, "vault.once", "key-once", ""); failure != nil {
+		t.Fatalf("vault.once: %v", failure)
+	}
+	for _, key := range []string{"key-once", ""} {
+		if failure := v.call(t, "vault.once", key, ""); failure == nil || failure.Receipt == nil || failure.Receipt.Proposal != id {
+			t.Errorf("vault.once, repeated with the key %q: want a receipt, got %v", key, failure)
+		}
+	}
+	r, err := v.store.Get(t.Context(), "acme", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operation := r.Proposal.Binding.Operation()
+	kept, err := v.keys.Sealer("outcome", "vault").Open(nil, r.Outcome, operation[:])
+	if err != nil || reads(kept, oncePart) || !reads(kept, id) {
+		t.Errorf("want a receipt kept and nothing of the outcome, got %s, %v", kept, err)
 	}
 }
 
