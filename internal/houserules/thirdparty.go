@@ -37,11 +37,11 @@ func guests() []guest {
 		{"github.com/danielgtaylor/huma/v2", []string{"bench"}},
 		{"github.com/google/jsonschema-go", []string{"bench"}},
 
-		{"github.com/google/go-cmp", []string{"ambittest", "store/storetest", "bench"}},
+		{"github.com/google/go-cmp", []string{"ambittest", "store/storetest", "internal/exchangetest", "bench"}},
 		{"github.com/chromedp/chromedp", nil},
 		{"github.com/chromedp/cdproto", nil},
 		{"github.com/oauth2-proxy/mockoidc", nil},
-		{"github.com/rogpeppe/go-internal", nil},
+		{"github.com/rogpeppe/go-internal", []string{"internal/exchangetest"}},
 		{"go.uber.org/goleak", nil},
 		{"pgregory.net/rapid", []string{"store/storetest"}},
 	}

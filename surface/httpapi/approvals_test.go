@@ -2,17 +2,14 @@ package httpapi_test
 
 import (
 	"context"
-	"os"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/exchangetest"
 	"github.com/ambit-dev/ambit/store/memory"
 	"github.com/ambit-dev/ambit/surface/httpapi"
 	"github.com/ambit-dev/ambit/trust"
@@ -49,6 +46,13 @@ func newApproving(t testing.TB) *approving {
 			func(_ context.Context, in searchInput) (textOutput, error) {
 				return textOutput{Text: "published " + in.Query}, nil
 			}),
+		ambit.Define(with(spec("notes.share", ambit.Write, "notes:write"), func(s *ambit.Spec) { s.Replay = ambit.ReplayReceipt }),
+			func(_ context.Context, in searchInput) (textOutput, error) {
+				if in.Query == "fails" {
+					return textOutput{}, errors.New("the link cannot be made")
+				}
+				return textOutput{Text: "a link to be seen once"}, nil
+			}),
 	)
 	return a
 }
@@ -66,65 +70,27 @@ func (a *approving) decide(t testing.TB, verdict approval.Verdict, reason string
 	}
 }
 
-// What differs from run to run is put into its place: TOKEN in a request is the
-// token that was given out last.
-var (
-	token = regexp.MustCompile(`"token":"([^"]+)"`)
-	id    = regexp.MustCompile(`[A-Z2-7]{26}`)
-)
-
 // TestApprovals goes through testdata/approvals.txtar from top to bottom: requests
-// and answers, what a person decides in between, and how much time passes.
+// and answers, what a person decides in between, and how much time passes. TOKEN in a
+// request is the token that was given out last.
 func TestApprovals(t *testing.T) {
 	t.Parallel()
-	const file = "testdata/approvals.txtar"
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := string(txtar.Format(archive))
 	synctest.Test(t, func(t *testing.T) {
-		app, last := newApproving(t), ""
-		api := newAPI(t, app.App, withPeople())
-		var files []txtar.File
-		for _, part := range archive.Files {
-			name, kind, _ := strings.Cut(part.Name, ": ")
-			text := strings.TrimSpace(string(part.Data))
-			switch kind {
-			case "request":
-				got := answer(t, api, []byte(strings.ReplaceAll(string(part.Data), "TOKEN", last)))
-				if given := token.FindStringSubmatch(got); given != nil {
-					last = given[1]
-				}
-				got = id.ReplaceAllString(token.ReplaceAllString(got, `"token":"TOKEN"`), "ID")
-				files = append(files, part, txtar.File{Name: name + ": answer", Data: []byte(got)})
-			case "approve":
-				app.decide(t, approval.Approve, text)
-				files = append(files, part)
-			case "deny":
-				app.decide(t, approval.Deny, text)
-				files = append(files, part)
-			case "wait":
-				pause, err := time.ParseDuration(text)
-				if err != nil {
-					t.Fatal(err)
-				}
-				<-time.After(pause)
-				files = append(files, part)
-			}
-		}
-		archive.Files = files
+		app := newApproving(t)
+		client().Play(t, "testdata/approvals.txtar", exchangetest.Script{
+			Handler: newAPI(t, app.App, withPeople()),
+			Blanks: []exchangetest.Blank{
+				{Found: regexp.MustCompile(`"token":"([^"]+)"`), Name: "TOKEN", Returned: true},
+				{Found: regexp.MustCompile(`[A-Z2-7]{26}`), Name: "ID"},
+				{Found: regexp.MustCompile(`(?:call|run)\\*":\\*"([a-z0-9]+)`), Name: "ID"}, // of a receipt
+				{Found: regexp.MustCompile(`Content-Length: ([0-9]+)(?s:.*)receipt`), Name: "N"},
+			},
+			Steps: map[string]func(string){
+				"approve": func(reason string) { app.decide(t, approval.Approve, reason) },
+				"deny":    func(reason string) { app.decide(t, approval.Deny, reason) },
+			},
+		})
 	})
-	got := string(txtar.Format(archive))
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got, rewrite with -update):\n%s", file, diff)
-	}
 }
 
 // An API on which nobody could ask for what its capabilities need is not served.

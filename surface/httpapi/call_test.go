@@ -170,7 +170,11 @@ func TestBufferOfAFailedWriteIsNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	api := newAPI(t, fixture(ambit.Options{}), withPeople())
 	failing := &keeper{ResponseRecorder: httptest.NewRecorder()}
-	api.ServeHTTP(failing, parse(t, []byte("POST /api/me\nAuthorization: Test guest\n")))
+	r, err := client().Parse([]byte("POST /api/me\nAuthorization: Test guest\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	api.ServeHTTP(failing, r)
 	want := string(failing.kept)
 	for range 20 {
 		_ = answer(t, api, []byte("POST /api/greet\nAuthorization: Test guest\n"))

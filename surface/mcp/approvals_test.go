@@ -2,17 +2,14 @@ package mcp_test
 
 import (
 	"context"
-	"os"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/exchangetest"
 	"github.com/ambit-dev/ambit/store/memory"
 	"github.com/ambit-dev/ambit/surface/mcp"
 	"github.com/ambit-dev/ambit/trust"
@@ -46,6 +43,13 @@ func newApproving(t testing.TB) *approving {
 			func(_ context.Context, in searchInput) (textOutput, error) {
 				return textOutput{Text: "published " + in.Query}, nil
 			}),
+		ambit.Define(with(spec("notes.share", ambit.Write, "notes:write"), func(s *ambit.Spec) { s.Replay, s.PublishOutput = ambit.ReplayReceipt, true }),
+			func(_ context.Context, in searchInput) (textOutput, error) {
+				if in.Query == "fails" {
+					return textOutput{}, errors.New("the link cannot be made")
+				}
+				return textOutput{Text: "a link to be seen once"}, nil
+			}),
 	)
 	return a
 }
@@ -63,80 +67,32 @@ func (a *approving) decide(t testing.TB, verdict approval.Verdict, reason string
 	}
 }
 
-// What differs from run to run is put into its place: TOKEN and STATE in a request
-// are those that were given out last.
-var (
-	token = regexp.MustCompile(`(token\\*":\\*")([A-Za-z0-9_-]+)`)
-	given = regexp.MustCompile(`("requestState":")([A-Za-z0-9_-]+)`)
-	id    = regexp.MustCompile(`[A-Z2-7]{26}`)
-)
-
 // TestApprovals goes through testdata/approvals.txtar from top to bottom: requests
-// and answers, what a person decides in between, and how much time passes. META in
-// a body stands for the _meta of revision 2026-07-28, ELICITS for that of a client
-// which can show an address.
+// and answers, what a person decides in between, and how much time passes. TOKEN and
+// STATE in a request are those that were given out last.
 func TestApprovals(t *testing.T) {
 	t.Parallel()
-	const file = "testdata/approvals.txtar"
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := string(txtar.Format(archive))
 	synctest.Test(t, func(t *testing.T) {
-		app, lastToken, lastState := newApproving(t), "", ""
+		app := newApproving(t)
 		o := withPeople()
 		o.ElicitURLs = true
-		server := newServer(t, app.App, o)
-		var files []txtar.File
-		for _, part := range archive.Files {
-			name, kind, _ := strings.Cut(part.Name, ": ")
-			text := strings.TrimSpace(string(part.Data))
-			switch kind {
-			case "request":
-				text = strings.NewReplacer("TOKEN", lastToken, "STATE", lastState, "ELICITS", elicits).Replace(string(part.Data))
-				got := answer(t, server, []byte(text))
-				if found := token.FindStringSubmatch(got); found != nil {
-					lastToken = found[2]
-				}
-				if found := given.FindStringSubmatch(got); found != nil {
-					lastState = found[2]
-				}
-				got = id.ReplaceAllString(given.ReplaceAllString(token.ReplaceAllString(got, "${1}TOKEN"), "${1}STATE"), "ID")
-				files = append(files, part, txtar.File{Name: name + ": answer", Data: []byte(got)})
-			case "approve":
-				app.decide(t, approval.Approve, text)
-				files = append(files, part)
-			case "deny":
-				app.decide(t, approval.Deny, text)
-				files = append(files, part)
-			case "revoke":
-				app.decide(t, approval.Revoke, text)
-				files = append(files, part)
-			case "wait":
-				pause, err := time.ParseDuration(text)
-				if err != nil {
-					t.Fatal(err)
-				}
-				<-time.After(pause)
-				files = append(files, part)
-			}
-		}
-		archive.Files = files
+		client().Play(t, "testdata/approvals.txtar", exchangetest.Script{
+			Handler: newServer(t, app.App, o),
+			Blanks: []exchangetest.Blank{
+				{Found: regexp.MustCompile(`token\\*":\\*"([A-Za-z0-9_-]+)`), Name: "TOKEN", Returned: true},
+				{Found: regexp.MustCompile(`"requestState":"([A-Za-z0-9_-]+)`), Name: "STATE", Returned: true},
+				{Found: regexp.MustCompile(`[A-Z2-7]{26}`), Name: "ID"},
+				{Found: regexp.MustCompile(`(?:call|run)\\*":\\*"([a-z0-9]+)`), Name: "ID"}, // of a receipt
+				{Found: regexp.MustCompile(`Content-Length: ([0-9]+)(?s:.*)receipt`), Name: "N"},
+			},
+			Steps: map[string]func(string){
+				"approve": func(reason string) { app.decide(t, approval.Approve, reason) },
+				"deny":    func(reason string) { app.decide(t, approval.Deny, reason) },
+				"revoke":  func(reason string) { app.decide(t, approval.Revoke, reason) },
+			},
+		})
 	})
-	got := string(txtar.Format(archive))
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got, rewrite with -update):\n%s", file, diff)
-	}
 }
-
-const elicits = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}}}`
 
 // A server on which nobody could ask for what its tools need is not served, unless
 // its callers are known otherwise.

@@ -29,7 +29,7 @@ func (u unread) Read([]byte) (int, error) {
 // asked returns a POST with a body, from someone with a few headers.
 func asked(body string, headers ...string) *http.Request {
 	text := "POST /mcp\n" + strings.Join(headers, "\n") + "\n\n" + body
-	r, err := parse([]byte(text))
+	r, err := client().Parse([]byte(text))
 	if err != nil {
 		panic(err) // the test is wrong
 	}
