@@ -10,4 +10,8 @@
 //			return storetest.Stores{Approvals: s, Audit: s, Advance: s.Advance}
 //		})
 //	}
+//
+// [RunKilled] kills processes that have calls under way, [RunCutOff] cuts one
+// instance off from the halt switch, and [RunSecrets] looks for a secret in all that
+// the store keeps.
 package storetest
