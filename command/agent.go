@@ -49,7 +49,11 @@ func agentKeygenCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := writeAgentKey(args[0], key); err != nil {
+			jwk, err := key.JWK()
+			if err != nil {
+				return err
+			}
+			if err := writeSecret(args[0], jwk); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s\n", visible.JSON(public))
@@ -58,18 +62,14 @@ func agentKeygenCommand() *cobra.Command {
 	}
 }
 
-// writeAgentKey writes a file that must not exist, and leaves none behind that is
-// not complete.
-func writeAgentKey(path string, key webbotauth.PrivateKey) (err error) {
-	jwk, err := key.JWK()
-	if err != nil {
-		return err
-	}
+// writeSecret writes a line to a file that must not exist, for its owner alone, and
+// leaves none behind that is not complete.
+func writeSecret(path string, secret []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(append(jwk, '\n'))
+	_, err = file.Write(append(secret, '\n'))
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		err = errors.Join(err, os.Remove(path))
 	}
@@ -79,7 +79,7 @@ func writeAgentKey(path string, key webbotauth.PrivateKey) (err error) {
 // maxAgentKey bounds the file of a private key.
 const maxAgentKey = 64 << 10
 
-// readAgentKey reads what writeAgentKey has written. A file that others can read
+// readAgentKey reads what keygen has written. A file that others can read
 // holds no private key anymore.
 func readAgentKey(path string) (key webbotauth.PrivateKey, err error) {
 	file, err := os.Open(path)

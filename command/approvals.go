@@ -25,7 +25,7 @@ func (p Program) approvalsCommand() *cobra.Command {
 			"Only a person decides: the proposal is shown on the terminal, with its complete input, and asked about.",
 		Args: arguments(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return misused(c, errors.New("what to do with proposals is missing: list, show, approve, deny, revoke or settle"))
+			return misused(c, errors.New("what to do with proposals is missing: list, show, approve, deny, revoke, settle or keygen"))
 		},
 	}
 	c.AddCommand(
@@ -33,6 +33,7 @@ func (p Program) approvalsCommand() *cobra.Command {
 		p.rulingCommand("approve ID", "Approve a proposal", "Approve a proposal, so that its requester can make the call.", approval.Approve),
 		p.rulingCommand("deny ID", "Deny a proposal", "Deny a proposal that waits. One word of this is enough, however many have approved.", approval.Deny),
 		p.rulingCommand("revoke ID", "Take a proposal back", "Take a proposal back that is approved, or waits, and has not been executed.", approval.Revoke),
+		approvalsKeygenCommand(),
 	)
 	return c
 }

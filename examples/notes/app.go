@@ -55,15 +55,22 @@ func newApprovals(f flags, s *store.Store, ring *ambit.KeyRing) (*audit.Log, *ap
 	if err != nil {
 		return nil, nil, err
 	}
-	approvals, err := approval.New(s.Kept().Ledger, approval.Options{Audit: log, URL: f.url() + "/approvals"})
+	approvals, err := approval.New(s.Kept().Ledger, approval.Options{Audit: log, URL: f.page()})
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}
 	return log, approvals, nil
 }
 
-// mountPage serves the approvals page, and a login for development.
+// mountPage serves the approvals page, and a login for development, where the
+// process has the keys to decide.
 func mountPage(o *serve.Options, f flags, app *ambit.App, approvals *approval.Approvals, holders *apikey.Authenticator, notices io.Writer) {
+	if app.Reviews() != nil {
+		o.Ready = func(net.Addr) {
+			ready(notices, "approvals page="+f.page()+" of another process: this one has no key that opens proposals\n")
+		}
+		return
+	}
 	people := newLogin(app, holders.Principal)
 	o.Wrap = func(next http.Handler) http.Handler {
 		page, err := approval.NewPage(app, approvals, approval.PageOptions{Login: people.who, SignIn: people.signIn, SignOut: "/logout"})
@@ -78,13 +85,18 @@ func mountPage(o *serve.Options, f flags, app *ambit.App, approvals *approval.Ap
 		return mux
 	}
 	o.Ready = func(bound net.Addr) {
-		slog.SetLogLoggerLevel(slog.LevelInfo)
-		said := fmt.Sprintf("approvals page=%s/approvals code=%s (a login for development: give the name of a key and this code)\n", f.url(), people.code)
-		if here := hereOf(bound); f.publicURL == "" && here != f.url() {
+		said := fmt.Sprintf("approvals page=%s code=%s (a login for development: give the name of a key and this code)\n", f.page(), people.code)
+		if here := hereOf(bound); f.publicURL == "" && f.approvalsURL == "" && here != f.url() {
 			said = "approvals page=none, since it would be at " + f.url() + " and nowhere else: to have it here, add --public-url " + here + "\n"
 		}
-		_, _ = io.WriteString(notices, said) // a server whose standard error is gone still serves
+		ready(notices, said)
 	}
+}
+
+// ready says what an operator wants to know of a server.
+func ready(notices io.Writer, said string) {
+	slog.SetLogLoggerLevel(slog.LevelInfo)
+	_, _ = io.WriteString(notices, said) // a server whose standard error is gone still serves
 }
 
 // hereOf is the URL by which this machine reaches what listens there.

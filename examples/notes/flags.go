@@ -10,9 +10,10 @@ import (
 
 // flags are what the command line says.
 type flags struct {
-	database, databaseURL       string
-	publicURL, issuer, audience string
-	agents                      string
+	database, databaseURL   string
+	publicURL, approvalsURL string
+	issuer, audience        string
+	agents                  string
 }
 
 // beside returns the path of a file beside that of the notes.
@@ -34,3 +35,6 @@ func (f flags) checkpoints() string {
 
 // url is where the notes are reached.
 func (f flags) url() string { return cmp.Or(f.publicURL, "http://127.0.0.1:8080") }
+
+// page is where people decide: here, or where another process serves that.
+func (f flags) page() string { return cmp.Or(f.approvalsURL, f.url()) + "/approvals" }

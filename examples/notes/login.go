@@ -23,19 +23,19 @@ const loginFor = 8 * time.Hour
 // have.
 type login struct {
 	code    string
-	cookies *ambit.Sealer
+	cookies *ambit.Sealer // of the keys that it takes to decide, so that nobody else can make one
 	person  func(ctx context.Context, name string) (*ambit.Principal, error)
 }
 
 func newLogin(app *ambit.App, person func(context.Context, string) (*ambit.Principal, error)) *login {
-	return &login{code: rand.Text()[:8], cookies: app.Sealer("login"), person: person}
+	return &login{code: rand.Text()[:8], cookies: app.ReviewSealer("login"), person: person}
 }
 
 // cookie is the name of what a browser sends, and where it sends it.
 const cookie, cookiePath = "notes-login", "/approvals"
 
 // who returns the person who is logged in, and since when; nobody where the cookie
-// is none of this key ring's or too old.
+// is none of ours or too old.
 func (l *login) who(r *http.Request) (*ambit.Principal, time.Time, error) {
 	sent, err := r.Cookie(cookie)
 	if err != nil {

@@ -46,6 +46,7 @@ func program(notices io.Writer) command.Program {
 	set.StringVar(&f.database, "db", "", "`FILE` of the notes (default ambit-notes/notes.db in the user's cache folder)")
 	set.StringVar(&f.databaseURL, "database-url", "", "`URL` of a PostgreSQL database to keep the notes in, instead of the file")
 	set.StringVar(&f.publicURL, "public-url", "", "`URL` at which callers and browsers reach the notes (default http://127.0.0.1:8080)")
+	set.StringVar(&f.approvalsURL, "approvals-url", "", "`URL` at which people decide, where another process serves that page (default: the public URL)")
 	set.StringVar(&f.issuer, "oauth-issuer", "", "`URL` of an authorization server: take its access tokens, too")
 	set.StringVar(&f.audience, "oauth-audience", "", "`AUDIENCE` that access tokens are for (default: the URL of the API or of MCP)")
 	set.StringVar(&f.agents, "agents", "", "`FILE` of agents: take calls that one of them has signed, and no others")
@@ -90,6 +91,10 @@ func open(ctx context.Context, f flags, notices io.Writer) (_ *ambit.App, option
 	if err != nil {
 		return nil, options, err
 	}
+	review, err := openReviewKeys()
+	if err != nil {
+		return nil, options, err
+	}
 	log, approvals, err := newApprovals(f, s, ring)
 	if err != nil {
 		return nil, options, err
@@ -102,7 +107,7 @@ func open(ctx context.Context, f flags, notices io.Writer) (_ *ambit.App, option
 	}
 	holders := apikey.FromStore(kept.Keys)
 	who := trust.Options{Authenticators: []trust.Authenticator{holders}, PublicURL: f.publicURL}
-	o := ambit.Options{Keys: ring, Approver: approvals, Resolve: holders.Resolve}
+	o := ambit.Options{Keys: ring, ReviewKeys: review, Approver: approvals, Resolve: holders.Resolve}
 	if f.issuer != "" {
 		tokens, err := newTokens(f, kept.Replays)
 		if err != nil {

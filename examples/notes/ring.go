@@ -38,6 +38,21 @@ func openRing(path string) (*ambit.KeyRing, error) {
 	return ring, nil
 }
 
+// openReviewKeys returns the keys of AMBIT_REVIEW_KEYS, by halves: a process that has
+// only those which seal serves agents, and nobody decides in it. Without them, the
+// ring is all that it takes to decide.
+func openReviewKeys() (*ambit.ReviewKeys, error) {
+	text := os.Getenv("AMBIT_REVIEW_KEYS")
+	if text == "" {
+		return nil, nil
+	}
+	keys, err := ambit.ParseReviewKeys(text)
+	if err != nil {
+		return nil, fmt.Errorf("AMBIT_REVIEW_KEYS: %w", err)
+	}
+	return keys, nil
+}
+
 // makeRing makes a file with one new key, whole or not at all. Of several processes
 // that start at once, the first one's is taken.
 func makeRing(path string) error {
