@@ -104,6 +104,9 @@ func (a *App) propose(call *Call, in *invocation, need Approval, shown shownPrev
 		return &Error{Code: CodeUnavailable, cause: fmt.Errorf("the approver answered for another operation with the proposal %s", standing.ID)}
 	}
 	call.once.claim.Approval.ID = standing.ID
+	if need >= Human && standing.State == ProposalPending {
+		a.checkReviewable(call, in, p, shown)
+	}
 	if need == Confirm && standing.State == ProposalPending && standing.Level == Confirm {
 		return a.confirmationRequired(call, p.DecideWithin, shown)
 	}

@@ -22,6 +22,7 @@ type entry struct {
 	module         *module                        // nil where there is none
 	permission     int                            // index into App.permissions; -1 for a capability of one run
 	warned         atomic.Bool                    // the operator knows that nobody can be asked about it
+	reviewed       atomic.Bool                    // deciders have been found to be shown what callers are, or the operator knows
 	broken         atomic.Int32                   // invalid outputs since the last valid one
 	maxInput       int
 	maxResult      int

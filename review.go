@@ -57,12 +57,7 @@ func (a *App) unreviewed(ctx context.Context, p *Proposal, failure *Error) *Erro
 	return failure.completed(a.errorOptions())
 }
 
-func (a *App) reviewing(ctx context.Context, p *Proposal, review *Review) (failure *Error) {
-	defer func() {
-		if v := recover(); v != nil {
-			failure = &Error{Code: CodeInternal, cause: a.panicked(ctx, p.Binding.Capability, v)}
-		}
-	}()
+func (a *App) reviewing(ctx context.Context, p *Proposal, review *Review) *Error {
 	if a.Freeze() != nil {
 		return &Error{Code: CodeUnavailable, cause: a.freeze}
 	}
@@ -77,9 +72,31 @@ func (a *App) reviewing(ctx context.Context, p *Proposal, review *Review) (failu
 	if failure != nil {
 		return failure
 	}
-	run, failure := a.requesterRun(ctx, p)
+	status, shown, failure := a.reviewed(ctx, p, e, text)
 	if failure != nil {
 		return failure
+	}
+	spec := &e.contract.spec
+	*review = Review{
+		Capability: spec.Name, Title: spec.title(), Description: spec.Description, Effect: spec.Effect,
+		Input: e.contract.in.Redact(nil, text), Status: status, Preview: shown.preview, Digest: shown.digest, Version: shown.version,
+		Proposal: *p,
+	}
+	a.keepShown(&review.Proposal, e, text, shown)
+	return nil
+}
+
+// reviewed admits the call of a proposal, as it is kept, and computes status and
+// preview.
+func (a *App) reviewed(ctx context.Context, p *Proposal, e *entry, text []byte) (status string, shown shownPreview, failure *Error) {
+	defer func() {
+		if v := recover(); v != nil {
+			failure = &Error{Code: CodeInternal, cause: a.panicked(ctx, p.Binding.Capability, v)}
+		}
+	}()
+	run, failure := a.requesterRun(ctx, p)
+	if failure != nil {
+		return "", shownPreview{}, failure
 	}
 	defer run.End()
 	call := &Call{run: run, entry: e, id: a.nextID(), surface: InProcess, reason: p.Reason, input: len(text)}
@@ -90,20 +107,12 @@ func (a *App) reviewing(ctx context.Context, p *Proposal, review *Review) (failu
 	defer call.end()
 	in := &invocation{Request: Request{Name: e.dotted(), Input: text}, entry: e}
 	if failure := a.readmit(call, in); failure != nil {
-		return failure
+		return "", shownPreview{}, failure
 	}
-	shown, failure := a.preview(call, in)
-	if failure != nil {
-		return failure
+	if shown, failure = a.preview(call, in); failure != nil {
+		return "", shownPreview{}, failure
 	}
-	spec := &e.contract.spec
-	*review = Review{
-		Capability: spec.Name, Title: spec.title(), Description: spec.Description, Effect: spec.Effect,
-		Input: e.contract.in.Redact(nil, text), Status: in.frame.status(), Preview: shown.preview, Digest: shown.digest, Version: shown.version,
-		Proposal: *p,
-	}
-	a.keepShown(&review.Proposal, e, text, shown)
-	return nil
+	return in.frame.status(), shown, nil
 }
 
 // requesterRun begins the run in which a proposal is reviewed. It can only read.
