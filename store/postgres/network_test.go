@@ -8,14 +8,15 @@ import (
 	"testing"
 )
 
-// network is the way to a server, which can be cut off: what is sent then arrives
-// nowhere, and nobody is told.
+// network is the way to a server, which can be cut off: what is sent then does not
+// arrive before it is restored, and nobody is told.
 type network struct {
 	listener net.Listener
 	server   string
 
 	mu    sync.Mutex
-	whole chan struct{} // closed while there is a way
+	there chan struct{} // closed while there is a way to the server
+	back  chan struct{} // closed while there is a way back
 	open  map[net.Conn]bool
 	all   sync.WaitGroup
 }
@@ -32,8 +33,8 @@ func through(t *testing.T, address string) (n *network, by string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n = &network{listener: listener, server: u.Host, whole: make(chan struct{}), open: map[net.Conn]bool{}}
-	close(n.whole)
+	n = &network{listener: listener, server: u.Host, there: make(chan struct{}), back: make(chan struct{}), open: map[net.Conn]bool{}}
+	n.restore()
 	n.all.Go(n.accept)
 	t.Cleanup(func() {
 		_ = listener.Close()
@@ -63,19 +64,19 @@ func (n *network) accept() {
 		n.mu.Lock()
 		n.open[client], n.open[server] = true, true
 		n.mu.Unlock()
-		n.all.Go(func() { n.carry(client, server) })
-		n.all.Go(func() { n.carry(server, client) })
+		n.all.Go(func() { n.carry(client, server, &n.there) })
+		n.all.Go(func() { n.carry(server, client, &n.back) })
 	}
 }
 
 // carry carries what one side sends to the other, while there is a way.
-func (n *network) carry(from, to net.Conn) {
+func (n *network) carry(from, to net.Conn, by *chan struct{}) {
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		length, err := from.Read(buffer)
 		n.mu.Lock()
-		way := n.whole
+		way := *by
 		n.mu.Unlock()
 		<-way
 		if _, stuck := to.Write(buffer[:length]); stuck != nil || err != nil && err != io.EOF || err == io.EOF {
@@ -84,20 +85,31 @@ func (n *network) carry(from, to net.Conn) {
 	}
 }
 
-// cut cuts the network off.
+// cut cuts the network off, both ways.
 func (n *network) cut() {
+	n.cutBack()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.whole = make(chan struct{})
+	n.there = make(chan struct{})
+}
+
+// cutBack cuts off the way back: the server does what it is told, and nobody hears
+// of it.
+func (n *network) cutBack() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.back = make(chan struct{})
 }
 
 // restore ends that.
 func (n *network) restore() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	select {
-	case <-n.whole:
-	default:
-		close(n.whole)
+	for _, way := range []chan struct{}{n.there, n.back} {
+		select {
+		case <-way:
+		default:
+			close(way)
+		}
 	}
 }
