@@ -5,6 +5,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/ambit-dev/ambit/internal/plural"
 )
 
 // Budget limits what a run may use. What a run within a run uses counts for
@@ -79,7 +81,7 @@ func (b *budget) call(now time.Time) *Error {
 	case !b.until.IsZero() && b.waits == 0 && !now.Before(b.until):
 		return exhausted("time")
 	case b.limit.Calls > 0 && b.calls >= b.limit.Calls:
-		return exhausted(fmt.Sprintf("%d calls", b.limit.Calls))
+		return exhausted(plural.Of(b.limit.Calls, "call"))
 	}
 	if failure := b.above.call(now); failure != nil {
 		return failure

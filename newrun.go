@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/ambit-dev/ambit/internal/plural"
 )
 
 // MaxRunDepth is how deep runs within runs may go unless [Options.MaxRunDepth]
@@ -151,7 +153,7 @@ func (r *Run) beginWithin(ctx context.Context, above *Run, o RunOptions, delegat
 	r.agent = above.agent
 	r.via |= above.via
 	if limit := orDefault(a.options.MaxRunDepth, MaxRunDepth); r.depth > limit {
-		e := exhausted(fmt.Sprintf("%d levels of runs within runs", limit))
+		e := exhausted(plural.Of(limit, "level") + " of runs within runs")
 		e.cause = errors.New(e.Message)
 		return e
 	}

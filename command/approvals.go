@@ -43,7 +43,7 @@ type decider struct {
 	app       *ambit.App
 	approvals *approval.Approvals
 	person    *ambit.Principal
-	prove     func(context.Context, *ambit.Principal, func(string) (string, error)) error // nil: nothing to be proved
+	unproved  string // what they are told before they decide, see Options.takenAtTheirWord
 }
 
 // withApprovals does something with the approvals of the application as the
@@ -52,7 +52,7 @@ func (p Program) withApprovals(as *string, do func(c *cobra.Command, args []stri
 	return p.run(func(c *cobra.Command, args []string, app *ambit.App, options Options) error {
 		switch {
 		case options.Approvals == nil:
-			return misused(c, errors.New("this application keeps no approvals: the program gives them by command.Options.Approvals"))
+			return misused(c, errors.New("this program keeps no approvals, or does not show them on its command line"))
 		case *as == "":
 			return misused(c, errors.New("who decides is missing: --as NAME"))
 		}
@@ -62,11 +62,11 @@ func (p Program) withApprovals(as *string, do func(c *cobra.Command, args []stri
 				Hint: strings.TrimPrefix(err.Error(), "ambit: ") + ".",
 			}
 		}
-		person, err := options.principal(c.Context(), *as)
+		person, err := options.human(c, *as)
 		if err != nil {
 			return err
 		}
-		return do(c, args, decider{app, options.Approvals, person, options.Prove})
+		return do(c, args, decider{app, options.Approvals, person, options.takenAtTheirWord(person)})
 	})
 }
 
@@ -226,19 +226,13 @@ func (d decider) rule(c *cobra.Command, ruling approval.Ruling) error {
 	return err
 }
 
-// ask returns nil where the person was shown the proposal, said yes, and proved
-// who they are.
+// ask returns nil where the person was shown the proposal and said yes.
 func (d decider) ask(ctx context.Context, person *console, view approval.View, v approval.Verdict) error {
-	line, err := person.ask(ctx, view.String()+questionOf(v)+" [y]es / [n]o: ")
-	switch {
-	case err != nil:
-		return err
-	case !says(line, "y", "yes"):
-		return &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "Nothing was decided."}
-	case d.prove == nil:
-		return nil
+	line, err := person.ask(ctx, view.String()+d.unproved+questionOf(v)+" [y]es / [n]o: ")
+	if err == nil && !says(line, "y", "yes") {
+		err = &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "Nothing was decided."}
 	}
-	return d.prove(ctx, d.person, func(prompt string) (string, error) { return person.ask(ctx, visible.Text(prompt)) })
+	return err
 }
 
 func questionOf(v approval.Verdict) string {

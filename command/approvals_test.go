@@ -154,6 +154,9 @@ More: {
 The caller says: "the \u202ecustomer waits"
 `
 
+// takenAtWord is what somebody is told who decides and has not been asked for proof.
+const takenAtWord = "That you are boss is taken at its word: this program asks for no proof.\n"
+
 const hostileSale = `{"item":"p` + "\u0430" + `ypal rope` + "\u202e" + `","pin":"1234"}`
 
 func TestT12_ApprovalsAtTheTerminal(t *testing.T) {
@@ -167,18 +170,20 @@ func TestT12_ApprovalsAtTheTerminal(t *testing.T) {
 		want        result
 		state       string
 	}{
-		{"yes", "y\n", []string{"approve", "ID", "--as", "boss", "--reason", "fine"}, result{0, "approved\n", shownSale + "Approve this? [y]es / [n]o: "}, "approved"},
-		{"no", "n\n", []string{"approve", "ID", "--as", "boss"}, result{5, "", shownSale + "Approve this? [y]es / [n]o: " + declined("The person who was asked said no.", "Nothing was decided.")}, "pending"},
-		{"the end of the input", "", []string{"approve", "ID", "--as", "boss"}, result{5, "", shownSale + "Approve this? [y]es / [n]o: \n" + declined("The person who was asked said no.", "Nothing was decided.")}, "pending"},
-		{"a denial", "yes\n", []string{"deny", "ID", "--as", "boss"}, result{0, "denied\n", shownSale + "Deny this? [y]es / [n]o: "}, "denied"},
-		{"taken back", "yes\n", []string{"revoke", "ID", "--as", "seller"}, result{0, "revoked\n", shownSale + "Revoke this? [y]es / [n]o: "}, "revoked"},
+		{"yes", "y\n", []string{"approve", "ID", "--as", "boss", "--reason", "fine"}, result{0, "approved\n", shownSale + takenAtWord + "Approve this? [y]es / [n]o: "}, "approved"},
+		{"no", "n\n", []string{"approve", "ID", "--as", "boss"}, result{5, "", shownSale + takenAtWord + "Approve this? [y]es / [n]o: " + declined("The person who was asked said no.", "Nothing was decided.")}, "pending"},
+		{"the end of the input", "", []string{"approve", "ID", "--as", "boss"}, result{5, "", shownSale + takenAtWord + "Approve this? [y]es / [n]o: \n" + declined("The person who was asked said no.", "Nothing was decided.")}, "pending"},
+		{"a denial", "yes\n", []string{"deny", "ID", "--as", "boss"}, result{0, "denied\n", shownSale + takenAtWord + "Deny this? [y]es / [n]o: "}, "denied"},
+		{"taken back", "yes\n", []string{"revoke", "ID", "--as", "seller"}, result{0, "revoked\n", shownSale + strings.Replace(takenAtWord, "boss", "seller", 1) + "Revoke this? [y]es / [n]o: "}, "revoked"},
 		{"nothing to settle", "yes\n", []string{"settle", "ID", "failed", "--as", "boss"}, result{
-			5, "", shownSale + "Did this not take effect? [y]es / [n]o: " + `{"code":"conflict","message":"This proposal waits to be decided.","hint":"Look at the proposal as it is now."}` + "\n",
+			5, "", shownSale + takenAtWord + "Did this not take effect? [y]es / [n]o: " + `{"code":"conflict","message":"This proposal waits to be decided.","hint":"Look at the proposal as it is now."}` + "\n",
 		}, "pending"},
 		{"somebody without the permission", "yes\n", []string{"approve", "ID", "--as", "clerk"}, result{
 			3, "", `{"code":"forbidden","message":"You may not decide this.","hint":"Somebody decides who holds the permission for it."}` + "\n",
 		}, "pending"},
-		{"an agent", "yes\n", []string{"approve", "ID", "--as", "robot"}, result{4, "", `{"code":"not_found","message":"There is no such proposal."}` + "\n"}, "pending"},
+		{"an agent", "yes\n", []string{"approve", "ID", "--as", "robot"}, result{
+			4, "", `{"code":"not_found","message":"There is nothing here for callers of the kind agent.","hint":"This is for persons: name one by --as."}` + "\n",
+		}, "pending"},
 		{"another proposal", "yes\n", []string{"approve", "nothing", "--as", "boss"}, result{4, "", `{"code":"not_found","message":"There is no such proposal."}` + "\n"}, "pending"},
 	} {
 		s := newCounter(t)
@@ -248,23 +253,37 @@ func TestT13_ApprovalsFourEyes(t *testing.T) {
 	}
 }
 
-// An application can have the person prove who they are.
+// codeOf is a proof: a code that only its person knows.
+func codeOf(_ context.Context, person *ambit.Principal, ask func(string) (string, error)) error {
+	code, err := ask("Code of " + person.Subject + ": ")
+	if err == nil && code != "code of "+person.Subject {
+		err = ambit.Errorf(ambit.CodeForbidden, "The code is not right.")
+	}
+	return err
+}
+
+// An application can have the person prove who they are, before they are shown
+// anything.
 func TestT12_ApprovalsProof(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.prove = func(_ context.Context, person *ambit.Principal, ask func(string) (string, error)) error {
-		code, err := ask("Code of " + person.Subject + ": ")
-		if err == nil && code != "123456" {
-			err = ambit.Errorf(ambit.CodeForbidden, "The code is not right.")
-		}
-		return err
-	}
+	s.prove = codeOf
 	id := s.ask("sell", hostileSale)
-	got := s.typed("y\n654321\n", id, "approve", id, "--as", "boss")
-	if want := (result{3, "", shownSale + "Approve this? [y]es / [n]o: Code of boss: " + `{"code":"forbidden","message":"The code is not right."}` + "\n"}); want != got {
-		t.Errorf("a wrong code (-want +got):\n%s", cmp.Diff(want, got))
+	const asked = "Code of boss: "
+	wrong := result{3, "", asked + `{"code":"forbidden","message":"The code is not right."}` + "\n"}
+	for _, args := range [][]string{{"list"}, {"show", id}, {"approve", id}, {"settle", id, "failed"}} {
+		if diff := cmp.Diff(wrong, s.typed("guess\n", id, append(args, "--as", "boss")...)); diff != "" {
+			t.Errorf("%v with a wrong code (-want +got):\n%s", args, diff)
+		}
+		got := s.at(strings.NewReader("code of boss\n"), new(bytes.Buffer), id, append(args, "--as", "boss")...)
+		if want := (result{5, "", `{"code":"declined","message":"Whoever this is done for has to show who they are, and there is no terminal to ask on.","hint":"Run the command on a terminal."}` + "\n"}); want != got {
+			t.Errorf("%v without a terminal (-want +got):\n%s", args, cmp.Diff(want, got))
+		}
 	}
-	if got := s.typed("y\n123456\n", id, "approve", id, "--as", "boss"); got.Code != 0 || got.Stdout != "approved\n" {
-		t.Errorf("the right code: got %+v", got)
+	if diff := cmp.Diff(result{0, shownSale, asked}, s.typed("code of boss\n", id, "show", id, "--as", "boss")); diff != "" {
+		t.Errorf("show with the right code (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(result{0, "approved\n", asked + shownSale + "Approve this? [y]es / [n]o: "}, s.typed("code of boss\ny\n", id, "approve", id, "--as", "boss")); diff != "" {
+		t.Errorf("approve with the right code (-want +got):\n%s", diff)
 	}
 }

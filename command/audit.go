@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-dev/ambit"
-	"github.com/ambit-dev/ambit/internal/visible"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
@@ -43,141 +41,11 @@ func (p Program) auditCommand() *cobra.Command {
 	return c
 }
 
-func (p Program) auditTailCommand() *cobra.Command {
-	var who auditor
-	var filter auditFilter
-	var last int
-	c := &cobra.Command{
-		Use:   "tail",
-		Short: "Write the newest entries, and each that is added",
-		Long:  "Write the newest entries as lines of JSON, and then each that is added, until the command is interrupted.",
-		Args:  arguments(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withAudit(c, who, func(ctx context.Context, log *audit.Log, _ *ambit.Principal, tenant string) error {
-				query, err := filter.query(tenant)
-				if err != nil {
-					return misused(c, err)
-				}
-				err = log.Follow(ctx, query, last, func(e audit.Entry) error { return writeEntry(c.OutOrStdout(), e) })
-				if ctx.Err() != nil {
-					return nil // it was interrupted, as it is meant to be
-				}
-				return err
-			})
-		},
-	}
-	who.flags(c)
-	filter.flags(c)
-	c.Flags().IntVarP(&last, "lines", "n", 10, "how many of the newest entries to begin with, at most 1,000: `N`")
-	return c
-}
-
-func (p Program) auditSearchCommand() *cobra.Command {
-	var who auditor
-	var filter auditFilter
-	var limit int
-	var newest bool
-	var after string
-	c := &cobra.Command{
-		Use:   "search",
-		Short: "Write the entries that have what the flags say",
-		Long: "Write the entries that have all that the flags say, oldest first, as lines of JSON. Where there are more, the\n" +
-			"last line on standard error says how to go on.",
-		Args: arguments(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withAudit(c, who, func(ctx context.Context, log *audit.Log, _ *ambit.Principal, tenant string) error {
-				query, err := filter.query(tenant)
-				if err != nil {
-					return misused(c, err)
-				}
-				if limit < 1 || limit > 1000 {
-					return misused(c, fmt.Errorf("--limit %d is not from 1 to 1000", limit))
-				}
-				query.Limit, query.Newest, query.After = limit, newest, after
-				page, next, err := log.Entries(ctx, query)
-				if err != nil {
-					return err
-				}
-				for _, e := range page {
-					if err := writeEntry(c.OutOrStdout(), e); err != nil {
-						return err
-					}
-				}
-				if next != "" {
-					_, err = fmt.Fprintf(c.ErrOrStderr(), "there are more: go on with --after %s\n", visible.Text(next))
-				}
-				return err
-			})
-		},
-	}
-	who.flags(c)
-	filter.flags(c)
-	c.Flags().IntVar(&limit, "limit", 100, "how many entries to write at most, up to 1,000: `N`")
-	c.Flags().BoolVar(&newest, "newest", false, "begin with the newest")
-	c.Flags().StringVar(&after, "after", "", "go on behind this `CURSOR`")
-	return c
-}
-
-func (p Program) auditExportCommand() *cobra.Command {
-	var who auditor
-	var filter auditFilter
-	c := &cobra.Command{
-		Use:   "export",
-		Short: "Write all entries",
-		Long: "Write all entries, or those that have what the flags say, oldest first, as lines of JSON. Where standard output\n" +
-			"is no terminal they are to the byte what was written, so that they can be verified elsewhere.",
-		Args: arguments(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withAudit(c, who, func(ctx context.Context, log *audit.Log, _ *ambit.Principal, tenant string) error {
-				query, err := filter.query(tenant)
-				if err != nil {
-					return misused(c, err)
-				}
-				return exportEntries(ctx, c.OutOrStdout(), log, query)
-			})
-		},
-	}
-	who.flags(c)
-	filter.flags(c)
-	return c
-}
-
-// exportEntries writes all pages of a query.
-func exportEntries(ctx context.Context, w io.Writer, log *audit.Log, query audit.Query) error {
-	write := writeEntry
-	if !isTerminal(w) {
-		write = func(w io.Writer, e audit.Entry) error {
-			_, err := w.Write(append(e.AppendJSON(nil), '\n'))
-			return err
-		}
-	}
-	query.Limit = 1000
-	for {
-		page, next, err := log.Entries(ctx, query)
-		if err != nil {
-			return err
-		}
-		for _, e := range page {
-			if err := write(w, e); err != nil {
-				return err
-			}
-		}
-		if query.After = next; next == "" {
-			return nil
-		}
-	}
-}
-
-// writeEntry writes one entry as a line that is safe to show.
-func writeEntry(w io.Writer, e audit.Entry) error {
-	_, err := fmt.Fprintf(w, "%s\n", visible.JSON(e.AppendJSON(nil)))
-	return err
-}
-
 // auditor is who reads the record, as flags say it.
 type auditor struct {
 	as, tenant string
 	permission string // beside that for reading; empty: none
+	unproved   bool   // the command shows no entries, and may run where nobody is
 }
 
 func (a *auditor) flags(c *cobra.Command) {
@@ -185,20 +53,28 @@ func (a *auditor) flags(c *cobra.Command) {
 	c.Flags().StringVar(&a.tenant, "tenant", "", "`TENANT` whose record it is (default: that of the person)")
 }
 
+// auditing is the log of the application, and who does something with the entries
+// of a tenant.
+type auditing struct {
+	log      *audit.Log
+	person   *ambit.Principal
+	tenant   string
+	unproved string // what they are told before they remove any, see Options.takenAtTheirWord
+}
+
 // withAudit does something with the log of the application on behalf of a person
 // who may.
-func (p Program) withAudit(c *cobra.Command, who auditor, do func(ctx context.Context, log *audit.Log, person *ambit.Principal, tenant string) error) error {
+func (p Program) withAudit(c *cobra.Command, who auditor, do func(ctx context.Context, a auditing) error) error {
 	return p.open(c, func(app *ambit.App, options Options) error {
 		if options.Audit == nil {
-			return misused(c, errors.New("this application has no audit record for its command line: the program gives it by command.Options.Audit"))
+			return misused(c, errors.New("this program keeps no audit record, or does not show it on its command line"))
 		}
-		person, err := options.principal(c.Context(), who.as)
+		if who.unproved {
+			options.Prove = nil
+		}
+		person, err := options.human(c, who.as)
 		if err != nil {
 			return err
-		}
-		if person.Kind != ambit.KindUser {
-			return ambit.Errorf(ambit.CodeNotFound, "There is no audit record for callers of the kind %s.", person.Kind).
-				WithHint("A person reads it: name one by --as.")
 		}
 		tenant, permissions := person.Tenant, []string{PermissionReadAudit}
 		if who.permission != "" {
@@ -218,7 +94,7 @@ func (p Program) withAudit(c *cobra.Command, who auditor, do func(ctx context.Co
 				return err
 			}
 		}
-		return do(c.Context(), options.Audit, person, tenant)
+		return do(c.Context(), auditing{options.Audit, person, tenant, options.takenAtTheirWord(person)})
 	})
 }
 

@@ -146,7 +146,7 @@ func TestT22_WhoReadsTheRecord(t *testing.T) {
 // Entries are removed once a person has seen which, and said so.
 func TestT12_PruneAsksAPerson(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const question = "Remove all entries of tenant \"acme\" before 2100-01-01T00:00:00Z, for ever? [y]es / [n]o: "
+	const question = "That you are keeper is taken at its word: this program asks for no proof.\nRemove all entries of tenant \"acme\" before 2100-01-01T00:00:00Z, for ever? [y]es / [n]o: "
 	for _, test := range []struct {
 		name, typed string
 		want        result
@@ -187,5 +187,58 @@ func TestTailEndsWhenInterrupted(t *testing.T) {
 	code := newAuditedProgram().Run(ctx, []string{"audit", "tail", "--as", "reader", "-n", "2"}, strings.NewReader(""), stdout, &stderr)
 	if code != 0 || stderr.Len() > 0 || strings.Count(stdout.String(), "\n") != 2 {
 		t.Errorf("want two lines and no error, got %d, %q, %q", code, stdout.String(), stderr.String())
+	}
+}
+
+// proved is the program where a person has to show who they are.
+func proved() command.Program {
+	p := newAuditedProgram()
+	open := p.Open
+	p.Open = func(ctx context.Context) (*ambit.App, command.Options, error) {
+		app, options, err := open(ctx)
+		options.Prove = codeOf
+		return app, options, err
+	}
+	return p
+}
+
+// Where the application asks for proof, nobody sees an entry or removes one without
+// it. What shows none can run where nobody is.
+func TestT22_ReadersProveWhoTheyAre(t *testing.T) {
+	t.Chdir(t.TempDir())
+	run := func(line string, args ...string) result {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		stdout, screen := &stopper{lines: 1, stop: func() {}}, newTerminal("")
+		if args[0] == "tail" {
+			stdout.stop = stop
+		}
+		code := proved().Run(ctx, append([]string{"audit"}, args...), newTerminal(line), stdout, screen)
+		if err := os.RemoveAll("checkpoints"); err != nil { // each program has a record of its own
+			t.Fatal(err)
+		}
+		return result{code, stdout.String(), screen.String()}
+	}
+	for _, args := range [][]string{{"tail"}, {"search"}, {"export"}, {"prune", "--before", "2100-01-01"}} {
+		args = append(args, "--as", "keeper")
+		want := result{3, "", `Code of keeper: {"code":"forbidden","message":"The code is not right."}` + "\n"}
+		if diff := cmp.Diff(want, run("guess\ny\n", args...)); diff != "" {
+			t.Errorf("%v with a wrong code (-want +got):\n%s", args, diff)
+		}
+		if got := run("code of keeper\ny\n", args...); got.Code != 0 || got.Stdout == "" || !strings.HasPrefix(got.Stderr, "Code of keeper: ") || strings.Contains(got.Stderr, "taken at its word") {
+			t.Errorf("%v with the right code: got %+v", args, got)
+		}
+		var stdout, stderr bytes.Buffer
+		code := proved().Run(t.Context(), append([]string{"audit"}, args...), strings.NewReader("code of keeper\ny\n"), &stdout, &stderr)
+		if code != ambit.CodeDeclined.ExitCode() || stdout.Len() > 0 || !strings.Contains(stderr.String(), "there is no terminal to ask on") {
+			t.Errorf("%v without a terminal: got %d, %q, %q", args, code, stdout.String(), stderr.String())
+		}
+		if err := os.RemoveAll("checkpoints"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	if code := proved().Run(t.Context(), []string{"audit", "verify", "--as", "keeper"}, strings.NewReader(""), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), `"entries":4`) {
+		t.Errorf("verify where nobody is: got %d, %q, %q", code, stdout.String(), stderr.String())
 	}
 }

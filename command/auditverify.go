@@ -12,12 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/plural"
 	"github.com/ambit-dev/ambit/internal/visible"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
 func (p Program) auditVerifyCommand() *cobra.Command {
-	var who auditor
+	who := auditor{unproved: true}
 	var file string
 	var all bool
 	c := &cobra.Command{
@@ -32,18 +33,18 @@ func (p Program) auditVerifyCommand() *cobra.Command {
 			if all && c.Flags().Changed("tenant") {
 				return misused(c, errors.New("--tenant and --all-tenants exclude each other"))
 			}
-			return p.withAudit(c, who, func(ctx context.Context, log *audit.Log, _ *ambit.Principal, tenant string) error {
-				checkpoints, err := readCheckpoints(ctx, log, file)
+			return p.withAudit(c, who, func(ctx context.Context, a auditing) error {
+				checkpoints, err := readCheckpoints(ctx, a.log, file)
 				if err != nil {
 					return err
 				}
-				tenants := []string{tenant}
+				tenants := []string{a.tenant}
 				if all {
-					if tenants, err = auditTenants(ctx, log, checkpoints); err != nil {
+					if tenants, err = auditTenants(ctx, a.log, checkpoints); err != nil {
 						return err
 					}
 				}
-				return verifyTenants(ctx, c, log, tenants, checkpoints)
+				return verifyTenants(ctx, c, a.log, tenants, checkpoints)
 			})
 		},
 	}
@@ -74,7 +75,7 @@ func verifyTenants(ctx context.Context, c *cobra.Command, log *audit.Log, tenant
 		}
 	}
 	if findings > 0 {
-		return ambit.Errorf(ambit.CodeConflict, "The audit record is not as it was written: %d findings.", findings)
+		return ambit.Errorf(ambit.CodeConflict, "The audit record is not as it was written: %s.", plural.Of(findings, "finding"))
 	}
 	return nil
 }
@@ -127,15 +128,15 @@ func (p Program) auditPruneCommand() *cobra.Command {
 			case err != nil:
 				return misused(c, fmt.Errorf("--before: %w", err))
 			}
-			return p.withAudit(c, who, func(ctx context.Context, log *audit.Log, person *ambit.Principal, tenant string) error {
-				checkpoints, err := readCheckpoints(ctx, log, file)
+			return p.withAudit(c, who, func(ctx context.Context, a auditing) error {
+				checkpoints, err := readCheckpoints(ctx, a.log, file)
 				if err != nil {
 					return err
 				}
-				if err := askToPrune(c, tenant, at); err != nil {
+				if err := askToPrune(c, a, at); err != nil {
 					return err
 				}
-				removed, err := log.Prune(ctx, person, tenant, at, checkpoints)
+				removed, err := a.log.Prune(ctx, a.person, a.tenant, at, checkpoints)
 				if err != nil {
 					return err
 				}
@@ -151,14 +152,14 @@ func (p Program) auditPruneCommand() *cobra.Command {
 }
 
 // askToPrune asks the person at the terminal.
-func askToPrune(c *cobra.Command, tenant string, before time.Time) error {
+func askToPrune(c *cobra.Command, a auditing, before time.Time) error {
 	person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
 	if person == nil {
 		return &ambit.Error{
 			Code: ambit.CodeDeclined, Message: "Removing entries takes a person, and there is no terminal to ask on.", Hint: "Run the command on a terminal.",
 		}
 	}
-	question := fmt.Sprintf("Remove all entries of tenant \"%s\" before %s, for ever? [y]es / [n]o: ", visible.Text(tenant), before.Format(time.RFC3339))
+	question := a.unproved + fmt.Sprintf("Remove all entries of tenant \"%s\" before %s, for ever? [y]es / [n]o: ", visible.Text(a.tenant), before.Format(time.RFC3339))
 	line, err := person.ask(c.Context(), question)
 	if err != nil {
 		return err

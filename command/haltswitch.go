@@ -101,13 +101,11 @@ func (o Options) switches(c *cobra.Command, form string) (switches []ambit.HaltS
 	case len(asked) > 0:
 		return asked, nil
 	case form == "":
-		return nil, misused(c, errors.New("there is no halt file: name one by --"+haltFileFlag+", by "+haltFileVariable+
-			" or, in the program, by "+haltFileOption+", or give the program a store of halts by "+haltsOption))
+		return nil, misused(c, errors.New("there is no halt file, and the program keeps no halts in a store: name a file by --"+haltFileFlag+" or by "+haltFileVariable))
 	case form == fileForm:
-		return nil, misused(c, errors.New("there is no halt file: name one by --"+haltFileFlag+", by "+haltFileVariable+
-			" or, in the program, by "+haltFileOption))
+		return nil, misused(c, errors.New("there is no halt file: name one by --"+haltFileFlag+" or by "+haltFileVariable))
 	case len(switches) == 0:
-		return nil, misused(c, fmt.Errorf("there is no form %q of the switch here: a program gives its store of halts by %s", form, haltsOption))
+		return nil, misused(c, fmt.Errorf("there is no form %q of the switch here: this program keeps no halts in a store", form))
 	}
 	return nil, misused(c, fmt.Errorf("there is no form %q of the switch here, but %s: others are where they were set", form, formsOf(switches)))
 }

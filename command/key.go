@@ -120,7 +120,7 @@ func (p Program) withKey(c *cobra.Command, name string, do func(ctx context.Cont
 func (p Program) withKeys(c *cobra.Command, do func(apikey.Store) error) error {
 	return p.open(c, func(_ *ambit.App, options Options) error {
 		if options.Keys == nil {
-			return misused(c, errors.New("this application has no store of keys: the program gives it by command.Options.Keys"))
+			return misused(c, errors.New("this program keeps no API keys in a store"))
 		}
 		return do(options.Keys)
 	})

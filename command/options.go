@@ -36,13 +36,15 @@ type Options struct {
 	// Approvals are what the application has as its approver, for the commands
 	// below approvals. Nil: those are refused.
 	Approvals *approval.Approvals
-	// Prove lets the person whom --as names show that it is them before the
-	// commands below approvals decide anything: ask shows a prompt on the terminal
-	// and returns the line that is typed, which can be seen there, so that it is
-	// for one-time codes rather than passwords. An error decides nothing: an
-	// *ambit.Error ends the command in its own way, any other is for the operator.
-	// Nil: whoever can start the program on a terminal is taken at their word,
-	// since they have its files and its keys.
+	// Prove lets the person whom --as names show that it is them before a command
+	// below approvals or audit does anything for them: ask shows a prompt on the
+	// terminal and returns the line that is typed, which can be seen there, so that
+	// it is for one-time codes rather than passwords. An error ends the command: an
+	// *ambit.Error in its own way, any other is for the operator. Without a terminal
+	// nobody can show anything, and those commands are refused; audit verify, which
+	// shows no entries and is to run where nobody is, asks for nothing. Nil: whoever
+	// can start the program is taken at their word, since they have its files and its
+	// keys; whoever decides is told so, and so is the log where the program serves.
 	Prove func(ctx context.Context, person *ambit.Principal, ask func(prompt string) (line string, err error)) error
 	// Halts is where the application keeps what is halted, for all of its
 	// instances: the Halts of its store. The commands serve, mcp and call obey it,
@@ -83,7 +85,7 @@ func (o Options) principal(ctx context.Context, name string) (*ambit.Principal, 
 	case name != "" && o.Principals == nil:
 		return nil, &ambit.Error{
 			Code: ambit.CodeInvalidInput, Message: "This application's command line knows no names for --as.",
-			Hint: "Leave --as out, or give the program command.Options.Principals.",
+			Hint: "Leave --as out.",
 		}
 	case name != "":
 		p, err := o.Principals(ctx, name)
@@ -98,7 +100,7 @@ func (o Options) principal(ctx context.Context, name string) (*ambit.Principal, 
 	case len(o.Serve.Trust.Authenticators) > 0:
 		return nil, &ambit.Error{
 			Code: ambit.CodeUnauthenticated, Message: "This application knows its callers, and its command line knows no names for them.",
-			Hint: "Give the program command.Options.Principals, then add --as NAME.",
+			Hint: "Its developers have to give it names; until then it is called over the network, with a credential.",
 		}
 	}
 	return &ambit.Principal{Kind: ambit.KindAnonymous}, nil

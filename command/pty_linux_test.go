@@ -130,7 +130,7 @@ func TestT12_ApprovalsAtARealTerminal(t *testing.T) {
 		t.Errorf("exit code: want 0, got %d", code)
 	}
 	got := aTime.ReplaceAllString(strings.ReplaceAll(strings.ReplaceAll(screen.String(), "\r\n", "\n"), id, "ID"), "TIME")
-	if diff := cmp.Diff(shownSale+"Approve this? [y]es / [n]o: y\napproved\n", got); diff != "" {
+	if diff := cmp.Diff(shownSale+takenAtWord+"Approve this? [y]es / [n]o: y\napproved\n", got); diff != "" {
 		t.Errorf("screen (-want +got):\n%s", diff)
 	}
 }

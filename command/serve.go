@@ -24,7 +24,7 @@ func (p Program) serveCommand() *cobra.Command {
 			"names the address and what is served there, as name=value.",
 		Args: arguments(0, 0),
 		RunE: p.run(func(c *cobra.Command, _ []string, app *ambit.App, options Options) error {
-			return serveApp(c, address, app, options.Serve)
+			return serveApp(c, address, app, options)
 		}),
 	}
 	c.Flags().StringVar(&address, "addr", defaultAddress, "`HOST:PORT` to listen on; port 0 takes a free one")
@@ -33,7 +33,8 @@ func (p Program) serveCommand() *cobra.Command {
 }
 
 // serveApp serves until the command's context ends.
-func serveApp(c *cobra.Command, address string, app *ambit.App, options serve.Options) error {
+func serveApp(c *cobra.Command, address string, app *ambit.App, all Options) error {
+	options := all.Serve
 	ready := options.Ready
 	options.Ready = func(bound net.Addr) {
 		announce(c.ErrOrStderr(), bound, app, options)
@@ -41,6 +42,7 @@ func serveApp(c *cobra.Command, address string, app *ambit.App, options serve.Op
 			ready(bound)
 		}
 	}
+	all.warn(app)
 	defer haltOnSignal(app)()
 	err := serve.ListenAndServe(c.Context(), address, app, options)
 	if failure, ok := errors.AsType[*net.OpError](err); ok && failure.Op == "listen" {

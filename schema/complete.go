@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ambit-dev/ambit/internal/plural"
 	"github.com/ambit-dev/ambit/internal/strictjson"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -294,13 +295,13 @@ func failureMessage(k jsonschema.ErrorKind) string {
 	case *kind.Type:
 		return "must be of type " + strings.Join(k.Want, " or ") + ", not " + k.Got
 	case *kind.MinItems:
-		return fmt.Sprintf("must have at least %d items, not %d", k.Want, k.Got)
+		return fmt.Sprintf("must have at least %s, not %d", plural.Of(k.Want, "item"), k.Got)
 	case *kind.MaxItems:
-		return fmt.Sprintf("must have at most %d items, not %d", k.Want, k.Got)
+		return fmt.Sprintf("must have at most %s, not %d", plural.Of(k.Want, "item"), k.Got)
 	case *kind.MinContains:
-		return fmt.Sprintf("must have at least %d items that satisfy the schema under \"contains\"", k.Want)
+		return "must have at least " + plural.Of(k.Want, "item") + " to satisfy the schema under \"contains\""
 	case *kind.MaxContains:
-		return fmt.Sprintf("must have at most %d items that satisfy the schema under \"contains\"", k.Want)
+		return "must have at most " + plural.Of(k.Want, "item") + " to satisfy the schema under \"contains\""
 	case *kind.Contains:
 		return "must have an item that satisfies the schema under \"contains\""
 	case *kind.FalseSchema:

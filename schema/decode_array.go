@@ -26,7 +26,7 @@ func (s *scanner) array(n *node, at *path, dst reflect.Value) bool {
 	}
 	s.depth++
 	if count < rules.min || rules.max >= 0 && count > rules.max {
-		s.checkLength(at, count, rules.min, rules.max, "minItems", "maxItems", "items")
+		s.checkLength(at, count, rules.min, rules.max, "minItems", "maxItems", "item")
 	}
 	return s.enumerated(n, at, start)
 }

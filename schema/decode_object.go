@@ -70,7 +70,7 @@ func (s *scanner) members(o *object, at *path, dst reflect.Value) bool {
 		count = s.fillIn(o, &seen, dst, last, count)
 	}
 	if count < o.min || o.max >= 0 && count > o.max {
-		s.checkLength(at, count, o.min, o.max, "minProperties", "maxProperties", "members")
+		s.checkLength(at, count, o.min, o.max, "minProperties", "maxProperties", "member")
 	}
 	return !s.full()
 }

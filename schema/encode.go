@@ -236,7 +236,7 @@ func (w *writer) array(n *node, at *path, v reflect.Value) {
 	w.text("]")
 	w.depth--
 	if count < rules.min || rules.max >= 0 && count > rules.max {
-		w.checkLength(at, count, rules.min, rules.max, "minItems", "maxItems", "items")
+		w.checkLength(at, count, rules.min, rules.max, "minItems", "maxItems", "item")
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/ambit-dev/ambit/internal/plural"
 )
 
 // stringRules are the rules for strings. Lengths count characters (Unicode code points).
@@ -165,10 +167,10 @@ func (r *stringRules) kept(size int) bool {
 // checkString reports a string that breaks a rule of its length, pattern or format.
 func checkString[S ~string | ~[]byte](r *report, rules *stringRules, at *path, s S) {
 	if rules.min > 0 && len(s) < 4*rules.min && characters(s) < rules.min {
-		r.addEcho(at, "minLength", "must have at least "+plural(rules.min, "character"), strconv.Itoa(characters(s)), nil)
+		r.addEcho(at, "minLength", "must have at least "+strconv.Itoa(rules.min)+" character"+plural.S(rules.min), strconv.Itoa(characters(s)), nil)
 	}
 	if rules.max >= 0 && len(s) > rules.max && characters(s) > rules.max {
-		r.addEcho(at, "maxLength", "must have at most "+plural(rules.max, "character"), strconv.Itoa(characters(s)), nil)
+		r.addEcho(at, "maxLength", "must have at most "+strconv.Itoa(rules.max)+" character"+plural.S(rules.max), strconv.Itoa(characters(s)), nil)
 	}
 	if rules.pattern != nil && !matches(rules.pattern, s) {
 		r.addEcho(at, "pattern", "must match the pattern "+cut(rules.pattern.String(), 2*keyLimit), quoted(s), nil)
@@ -203,22 +205,14 @@ func characters[S ~string | ~[]byte](s S) int {
 // escaped.
 func quoted[S ~string | ~[]byte](s S) string { return strconv.Quote(cut(s, echoLimit)) }
 
-// plural returns a number of things in words.
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
-}
-
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 
 // checkLength reports an array or object with too few or too many entries.
-func (r *report) checkLength(at *path, n, least, most int, minRule, maxRule, entries string) {
+func (r *report) checkLength(at *path, n, least, most int, minRule, maxRule, entry string) {
 	if n < least {
-		r.add(at, minRule, "must have at least "+strconv.Itoa(least)+" "+entries+", not "+strconv.Itoa(n), nil)
+		r.add(at, minRule, "must have at least "+strconv.Itoa(least)+" "+entry+plural.S(least)+", not "+strconv.Itoa(n), nil)
 	}
 	if most >= 0 && n > most {
-		r.add(at, maxRule, "must have at most "+strconv.Itoa(most)+" "+entries+", not "+strconv.Itoa(n), nil)
+		r.add(at, maxRule, "must have at most "+strconv.Itoa(most)+" "+entry+plural.S(most)+", not "+strconv.Itoa(n), nil)
 	}
 }

@@ -16,9 +16,6 @@ func SetAhead(p *Page, d time.Duration) { p.now = func() time.Time { return time
 // Markup is how the page writes JSON text.
 func Markup(text []byte) string { return string(markup(text)) }
 
-// NameOf is what the page calls the principal of a key.
-func NameOf(key string) string { return nameOf(key) }
-
 // Token is that of the form which the page would show.
 func Token(p *Page, person *ambit.Principal, r *Record, seen ambit.Digest) string {
 	return p.token(person, r, seen)

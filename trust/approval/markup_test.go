@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/trust/approval"
 )
 
@@ -27,19 +26,6 @@ func TestT10_Markup(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, approval.Markup([]byte(text))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
-		}
-	}
-}
-
-func TestNameOf(t *testing.T) {
-	t.Parallel()
-	alice := ambit.Principal{Tenant: "acme", Authority: "https://login.example/realms/a", Subject: "alice/1"}
-	for key, want := range map[string]string{
-		alice.Key(): "alice/1 (https://login.example/realms/a)", (&ambit.Principal{Authority: "login", Subject: "bob"}).Key(): "bob (login)",
-		"no key": "no key", "0:/9:login/bob": "0:/9:login/bob", "": "",
-	} {
-		if got := approval.NameOf(key); want != got {
-			t.Errorf("%q: want %q, got %q", key, want, got)
 		}
 	}
 }

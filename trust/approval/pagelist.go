@@ -98,7 +98,11 @@ func progress(r *Record) string {
 			approved++
 		}
 	}
-	return strconv.Itoa(approved) + " of " + strconv.Itoa(r.Proposal.Quorum) + " have approved"
+	have := " have approved"
+	if approved == 1 {
+		have = " has approved"
+	}
+	return strconv.Itoa(approved) + " of " + strconv.Itoa(r.Proposal.Quorum) + have
 }
 
 func listQuery(show, after string) string {

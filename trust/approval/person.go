@@ -2,11 +2,10 @@ package approval
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/principalkey"
 )
 
 // persons returns the keys of all who stand for a principal: its own, and those
@@ -20,9 +19,9 @@ func persons(p *ambit.Principal) []string {
 func related(a, b *ambit.Principal) bool {
 	others := persons(b)
 	for i, key := range others {
-		others[i] = withoutTenant(key)
+		others[i] = principalkey.WithoutTenant(key)
 	}
-	return slices.ContainsFunc(persons(a), func(key string) bool { return slices.Contains(others, withoutTenant(key)) })
+	return slices.ContainsFunc(persons(a), func(key string) bool { return slices.Contains(others, principalkey.WithoutTenant(key)) })
 }
 
 // behindOf returns the keys by which a store finds out that two decisions are one
@@ -30,7 +29,7 @@ func related(a, b *ambit.Principal) bool {
 func behindOf(p *ambit.Principal) []string {
 	keys := slices.Clone(p.Behind)
 	for _, key := range persons(p) {
-		keys = append(keys, withoutTenant(key))
+		keys = append(keys, principalkey.WithoutTenant(key))
 	}
 	return keys
 }
@@ -41,15 +40,4 @@ func kept(p *ambit.Principal) *ambit.Principal {
 	decider := *p
 	decider.Expires = time.Time{}
 	return &decider
-}
-
-// withoutTenant takes the tenant off a key, see [ambit.Principal.Key]. What is no
-// key stays as it is.
-func withoutTenant(key string) string {
-	digits, rest, ok := strings.Cut(key, ":")
-	n, err := strconv.Atoi(digits)
-	if !ok || err != nil || n < 0 || n >= len(rest) || rest[n] != '/' {
-		return key
-	}
-	return rest[n+1:]
 }

@@ -3,10 +3,10 @@ package approval
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/principalkey"
 	"github.com/ambit-dev/ambit/internal/visible"
 )
 
@@ -84,20 +84,9 @@ func outlookOf(r *Record) string {
 func standingOf(p *ambit.Principal) string {
 	text := p.Kind.String() + ", vouched for by " + p.Authority
 	for i, key := range p.Behind {
-		text += [...]string{", on behalf of ", ", "}[min(i, 1)] + nameOf(key)
+		text += [...]string{", on behalf of ", ", "}[min(i, 1)] + principalkey.Name(key)
 	}
 	return text
-}
-
-// nameOf returns the subject and the authority of a principal's key, or the key
-// where it is none. The tenant is left out: requesters have their own.
-func nameOf(key string) string {
-	digits, rest, _ := strings.Cut(withoutTenant(key), ":")
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 0 || n >= len(rest) || rest[n] != '/' {
-		return key
-	}
-	return rest[n+1:] + " (" + rest[:n] + ")"
 }
 
 // takes says whose word a proposal takes.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/plural"
 )
 
 const (
@@ -272,7 +273,7 @@ func (w *writer) end() {
 		<-w.slots
 	}
 	if lost > 0 {
-		w.failure = fmt.Errorf("audit: the log was closed and %d outcomes are not in the record", lost)
+		w.failure = fmt.Errorf("audit: the log was closed before %s could be recorded", plural.Of(lost, "outcome"))
 	}
 	w.mark(ctx, 0)
 	close(w.done)

@@ -2,10 +2,10 @@ package lifecycle
 
 import (
 	"bytes"
-	"fmt"
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/plural"
 	"github.com/ambit-dev/ambit/trust/approval"
 )
 
@@ -77,9 +77,9 @@ func TooMany(caps approval.Caps, requester, tenant int, next time.Duration) erro
 	whose := ""
 	switch {
 	case caps.Requester > 0 && requester >= caps.Requester:
-		whose = fmt.Sprintf("You have %d calls waiting to be confirmed or decided", requester)
+		whose = "You have " + plural.Of(requester, "call") + " waiting to be confirmed or decided"
 	case caps.Tenant > 0 && tenant >= caps.Tenant:
-		whose = fmt.Sprintf("There are %d calls waiting to be confirmed or decided", tenant)
+		whose = "All callers together have " + plural.Of(tenant, "call") + " waiting to be confirmed or decided"
 	default:
 		return nil
 	}
