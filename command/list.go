@@ -40,34 +40,11 @@ func (p Program) listCommand() *cobra.Command {
 	return c
 }
 
-// listed is one capability in a listing.
-type listed struct {
-	Name        string          `json:"name"`
-	Title       string          `json:"title,omitempty"`
-	Description string          `json:"description"`
-	Effect      ambit.Effect    `json:"effect"`
-	Idempotent  bool            `json:"idempotent,omitempty"`
-	Untrusted   bool            `json:"untrusted,omitempty"`
-	Input       json.RawMessage `json:"input"`
-	Output      json.RawMessage `json:"output"`
-	Examples    []listedExample `json:"examples,omitempty"`
-}
-
-type listedExample struct {
-	Title string          `json:"title,omitempty"`
-	Input json.RawMessage `json:"input"`
-}
-
-// renderListed writes the entry of one capability.
+// renderListed writes the entry of one capability. Who starts the program may see what
+// it answers, published or not.
 func renderListed(contract ambit.AnyContract) ([]byte, error) {
-	spec := contract.Spec()
-	entry := listed{
-		Name: spec.Name, Title: spec.Title, Description: spec.Description, Effect: spec.Effect, Idempotent: spec.Idempotent, Untrusted: spec.Untrusted,
-		Input: contract.Input().JSON(), Output: contract.Output().JSON(),
-	}
-	for _, example := range spec.Examples {
-		entry.Examples = append(entry.Examples, listedExample{Title: example.Title, Input: json.RawMessage(example.Input)})
-	}
+	entry := ambit.ListingOf(contract)
+	entry.Output = contract.Output().JSON()
 	return json.Marshal(entry)
 }
 

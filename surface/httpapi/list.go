@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -10,38 +9,10 @@ import (
 	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
-// listed is a capability as a listing shows it.
-type listed struct {
-	Name        string          `json:"name"`
-	Title       string          `json:"title,omitzero"`
-	Description string          `json:"description"`
-	Effect      string          `json:"effect"`
-	Idempotent  bool            `json:"idempotent,omitzero"`
-	Untrusted   bool            `json:"untrusted,omitzero"`
-	Path        string          `json:"path"`
-	Input       json.RawMessage `json:"input"`
-	Output      json.RawMessage `json:"output,omitzero"`
-	Examples    []listedExample `json:"examples,omitzero"`
-}
-
-type listedExample struct {
-	Title string          `json:"title,omitzero"`
-	Input json.RawMessage `json:"input"`
-}
-
 // render writes a capability's entry, once for all listings.
 func (a *api) render(contract ambit.AnyContract) ([]byte, error) {
-	spec := contract.Spec()
-	entry := listed{
-		Name: spec.Name, Title: spec.Title, Description: spec.Description, Effect: spec.Effect.String(), Idempotent: spec.Idempotent, Untrusted: spec.Untrusted,
-		Path: Path(a.prefix, spec), Input: contract.Input().JSON(),
-	}
-	if spec.PublishOutput {
-		entry.Output = contract.Output().JSON()
-	}
-	for _, example := range spec.Examples {
-		entry.Examples = append(entry.Examples, listedExample{Title: example.Title, Input: json.RawMessage(example.Input)})
-	}
+	entry := ambit.ListingOf(contract)
+	entry.Path = Path(a.prefix, contract.Spec())
 	return strictjson.Marshal(nil, entry)
 }
 
