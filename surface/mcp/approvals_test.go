@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"regexp"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func newApproving(t testing.TB) *approving {
 	t.Helper()
 	a := &approving{store: memory.New()}
 	var err error
-	if a.approvals, err = approval.New(a.store, approval.Options{URL: "https://app.example/approvals"}); err != nil {
+	if a.approvals, err = approval.New(a.store, approval.Options{URL: "https://app.example/approvals", Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := ambit.ParseKeyRing(ambit.NewKey())

@@ -65,7 +65,8 @@ func newAsking(t *testing.T, shows bool) *asking {
 	t.Cleanup(endpoint.Close)
 	address := "http://" + endpoint.Listener.Addr().String()
 	var err error
-	if a.approvals, err = approval.New(a.store, approval.Options{URL: address + "/approvals"}); err != nil {
+	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
+	if a.approvals, err = approval.New(a.store, approval.Options{URL: address + "/approvals", Logger: logger}); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := ambit.ParseKeyRing(ambit.NewKey())
@@ -73,7 +74,7 @@ func newAsking(t *testing.T, shows bool) *asking {
 		t.Fatal(err)
 	}
 	a.app = ambit.New(ambit.Options{
-		Name: "asking", Keys: keys, Approver: a.approvals, DestructiveOverMCP: true, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Name: "asking", Keys: keys, Approver: a.approvals, DestructiveOverMCP: true, Logger: logger,
 	})
 	a.app.Add(ambit.Define(ambit.Spec{
 		Name: "purge", Description: "Delete everything.", Effect: ambit.Destructive, Permission: "purge", Expose: ambit.MCP,
