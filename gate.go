@@ -48,6 +48,7 @@ func (a *App) gate(call *Call, in *invocation) (again bool, failure *Error) {
 	case !a.canApprove(call, need):
 		return false, a.unanswerable(call, need)
 	}
+	in.concern = concern
 	return true, a.approve(call, in, need)
 }
 

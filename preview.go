@@ -54,6 +54,7 @@ type shownPreview struct {
 	text    []byte // canonical JSON
 	digest  Digest
 	version string
+	concern string // beside it: what the monitor has against the call
 }
 
 // preview computes what a call would change, within the middleware, on the input

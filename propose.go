@@ -145,6 +145,7 @@ func (a *App) proposal(call *Call, in *invocation, need Approval, shown shownPre
 		DecidePermission: spec.DecidePermission,
 		DecideWithin:     orDefault(spec.DecideWithin, a.options.DecideWithin), ExecuteWithin: orDefault(spec.ExecuteWithin, a.options.ExecuteWithin),
 	}
+	shown.concern = in.concern
 	a.keepShown(&p, in.entry, in.text, shown)
 	if p.DecidePermission == "" {
 		p.DecidePermission = a.options.DecidePermission

@@ -123,7 +123,8 @@ type invocation struct {
 	text  []byte // the input in canonical form, where a digest of it counts
 	typed bool   // the input is in frame already, and the output stays there
 
-	checked bool // the input is valid
+	checked bool   // the input is valid
+	concern string // what the application's monitor has against the call
 }
 
 // CallOption adjusts one call of [Contract.Call].

@@ -24,6 +24,9 @@ type Review struct {
 	Preview *Preview
 	Digest  Digest
 	Version string
+	// Concern is what the application's [Monitor] had against the call when it was
+	// asked for, in the monitor's words. Empty: nothing.
+	Concern string
 	// Proposal is the proposal as it would be asked now: its Preview, Version,
 	// Input and Summary are those of the review.
 	Proposal Proposal
@@ -68,7 +71,7 @@ func (a *App) reviewing(ctx context.Context, p *Proposal, review *Review) *Error
 	if e == nil || e.hash != p.Binding.Contract {
 		return &Error{Code: CodeConflict, Message: "What this proposal would call is no longer what it was when it was asked for.", Hint: "It has to be asked for anew."}
 	}
-	text, _, failure := a.openShown(p)
+	text, _, concern, failure := a.openShown(p)
 	if failure != nil {
 		return failure
 	}
@@ -80,8 +83,9 @@ func (a *App) reviewing(ctx context.Context, p *Proposal, review *Review) *Error
 	*review = Review{
 		Capability: spec.Name, Title: spec.title(), Description: spec.Description, Effect: spec.Effect,
 		Input: e.contract.in.Redact(nil, text), Status: status, Preview: shown.preview, Digest: shown.digest, Version: shown.version,
-		Proposal: *p,
+		Concern: concern, Proposal: *p,
 	}
+	shown.concern = concern
 	a.keepShown(&review.Proposal, e, text, shown)
 	return nil
 }

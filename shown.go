@@ -6,22 +6,28 @@ import (
 	"errors"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ambit-dev/ambit/internal/strictjson"
 )
 
 // maxSummary is how many bytes the line may have that lists show of a call.
 const maxSummary = 300
 
 // keepShown puts into a proposal what it is about and what is shown of that:
-// input, preview and summary, sealed for its own operation.
+// input, preview, what the monitor has against it, and summary, sealed for its own
+// operation.
 func (a *App) keepShown(p *Proposal, e *entry, input []byte, shown shownPreview) {
 	operation := p.Binding.Operation()
 	preview := shown.text
 	if preview == nil {
 		preview = []byte("null")
 	}
-	both := make([]byte, 0, len(input)+len(preview)+3)
-	both = append(append(append(append(append(both, '['), input...), ','), preview...), ']')
-	p.Input = a.seals.inputs.seal(both, operation[:])
+	all := make([]byte, 0, len(input)+len(preview)+len(shown.concern)+6)
+	all = append(append(append(append(all, '['), input...), ','), preview...)
+	if shown.concern != "" {
+		all = strictjson.AppendString(append(all, ','), shown.concern)
+	}
+	p.Input = a.seals.inputs.seal(append(all, ']'), operation[:])
 	p.Preview, p.Version = shown.digest, shown.version
 
 	summary := ""
@@ -45,28 +51,32 @@ func shortened(text string, most int) string {
 	return strings.TrimRight(text[:cut], " ") + "…"
 }
 
-// openShown opens what keepShown sealed: the input, and the canonical preview,
-// nil where there was none.
-func (a *App) openShown(p *Proposal) (input, preview []byte, failure *Error) {
+// openShown opens what keepShown sealed: the input, the canonical preview, nil where
+// there was none, and what the monitor had against the call.
+func (a *App) openShown(p *Proposal) (input, preview []byte, concern string, failure *Error) {
 	if err := a.Reviews(); err != nil {
-		return nil, nil, &Error{Code: CodeConfirmationUnavailable, Message: "This process has no key that opens proposals.", Hint: "Decide where the application has it.", cause: err}
+		return nil, nil, "", &Error{Code: CodeConfirmationUnavailable, Message: "This process has no key that opens proposals.", Hint: "Decide where the application has it.", cause: err}
 	}
 	operation := p.Binding.Operation()
 	text, err := a.seals.inputs.open(p.Input, operation[:])
-	var both []json.RawMessage
+	var all []json.RawMessage
 	if err == nil {
-		err = json.Unmarshal(text, &both)
+		err = json.Unmarshal(text, &all)
 	}
-	if err != nil || len(both) != 2 || inputDigest(p.Binding.Contract, both[0]) != p.Binding.Input || p.Requester == nil || p.Requester.Key() != p.Binding.Principal {
-		return nil, nil, &Error{
+	if err == nil && len(all) == 3 {
+		err = json.Unmarshal(all[2], &concern)
+		all = all[:2]
+	}
+	if err != nil || len(all) != 2 || inputDigest(p.Binding.Contract, all[0]) != p.Binding.Input || p.Requester == nil || p.Requester.Key() != p.Binding.Principal {
+		return nil, nil, "", &Error{
 			Code: CodeConflict, Message: "The input of this proposal cannot be read any more.", Hint: "It has to be asked for anew.",
 			cause: errors.Join(errors.New("the record was changed, or its key is no longer in Options.Keys or Options.ReviewKeys"), err),
 		}
 	}
-	if preview = both[1]; string(preview) == "null" || previewDigest(preview) != p.Preview {
+	if preview = all[1]; string(preview) == "null" || previewDigest(preview) != p.Preview {
 		preview = nil
 	}
-	return both[0], preview, nil
+	return all[0], preview, concern, nil
 }
 
 // Summary returns the line that lists show of a stored proposal: the summary of
@@ -102,12 +112,12 @@ func (a *App) LastReview(ctx context.Context, p Proposal) (Review, error) {
 	if RunFromContext(ctx) != nil {
 		return Review{}, (&Error{Code: CodeNotFound}).completed(a.errorOptions())
 	}
-	input, preview, failure := a.openShown(&p)
+	input, preview, concern, failure := a.openShown(&p)
 	if failure != nil {
 		return Review{}, a.unreviewed(ctx, &p, failure)
 	}
 	r := Review{
-		Capability: p.Binding.Capability, Title: p.Title, Effect: p.Effect, Digest: p.Preview, Version: p.Version, Proposal: p,
+		Capability: p.Binding.Capability, Title: p.Title, Effect: p.Effect, Digest: p.Preview, Version: p.Version, Concern: concern, Proposal: p,
 	}
 	if e := a.byName[p.Binding.Capability]; e != nil && e.hash == p.Binding.Contract {
 		r.Description, r.Input = e.contract.spec.Description, e.contract.in.Redact(nil, input)

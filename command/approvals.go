@@ -114,7 +114,7 @@ func (p Program) approvalsListCommand() *cobra.Command {
 		}),
 	}
 	addAs(c, &as)
-	c.Flags().StringSliceVar(&states, "state", nil, "`STATE` of the proposals to list, such as approved or denied; may be repeated (default: pending, unknown)")
+	c.Flags().StringSliceVar(&states, "state", nil, "`STATE` of the proposals to list, such as approved or denied, or closed for all of which nothing can come any more; may be repeated (default: pending, unknown)")
 	c.Flags().StringVar(&after, "after", "", "go on behind this `CURSOR`")
 	return c
 }
@@ -126,9 +126,13 @@ func parseStates(names []string) ([]ambit.ProposalState, error) {
 	}
 	var states []ambit.ProposalState
 	for _, name := range names {
+		if name == "closed" {
+			states = append(states, approval.Closed()...)
+			continue
+		}
 		i := slices.Index(known, name)
 		if i < 0 {
-			return nil, fmt.Errorf("%q is no state: use %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%q is no state: use %s, or closed for all of which nothing can come any more", name, strings.Join(known, ", "))
 		}
 		states = append(states, ambit.ProposalState(i))
 	}

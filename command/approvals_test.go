@@ -135,7 +135,7 @@ func (s *counter) typed(line, id string, args ...string) result {
 const shownSale = `Sell an item (sell, external): pending
 Proposal: ID
 Requested by: seller (user, vouched for by login)
-Came by: http
+Came by: the HTTP API
 Agent: none verified
 Asked: TIME
 Needs: a person who approves

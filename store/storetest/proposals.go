@@ -117,7 +117,10 @@ func proposalTests() []test {
 		}},
 		{"a question for more than before raises the record", func(t *testing.T, b bench) {
 			id := b.propose(t, b.proposal("x", atLevel(ambit.Confirm))).ID
-			more := b.proposal("x", atLevel(ambit.FourEyes), withQuorum(2))
+			more := b.proposal("x", atLevel(ambit.FourEyes), withQuorum(2), func(p *ambit.Proposal) {
+				p.Via, p.Agent.Level, p.Run, p.Call, p.Request, p.Reason = ambit.Assistant, ambit.AgentRequest, 21, 22, "request-23", "they are older"
+				p.Preview, p.Version, p.Input, p.Summary = digest("new preview"), "v2", []byte("new input"), []byte("new summary")
+			})
 			r, created, err := b.Approvals.Propose(t.Context(), rand.Text(), more, approval.Caps{}, nil)
 			if err != nil || !created {
 				t.Errorf("want the question told of as a new one, got %t, %v", created, err)
@@ -125,8 +128,11 @@ func proposalTests() []test {
 			if _, created, err = b.Approvals.Propose(t.Context(), rand.Text(), more, approval.Caps{}, nil); err != nil || created {
 				t.Errorf("asked again: want no new question, got %t, %v", created, err)
 			}
-			if r.ID != id || r.Proposal.Level != ambit.FourEyes || r.Proposal.Quorum != 2 {
-				t.Errorf("want the record at four-eyes with a quorum of 2, got %s with %d", r.Proposal.Level, r.Proposal.Quorum)
+			if diff := cmp.Diff(more, r.Proposal); r.ID != id || diff != "" {
+				t.Errorf("want the record as the question for more was asked (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(r, b.get(t, id)); diff != "" {
+				t.Errorf("the record is kept otherwise (-returned +kept):\n%s", diff)
 			}
 			if r = b.propose(t, b.proposal("x", atLevel(ambit.Human))); r.Proposal.Level != ambit.FourEyes {
 				t.Errorf("a question for less lowered the record to %s", r.Proposal.Level)

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/principalkey"
+	"github.com/ambit-dev/ambit/internal/visible"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
@@ -98,8 +100,26 @@ func (a *Approvals) decide(ctx context.Context, r Record, d Decision) (now Recor
 		}
 		return Record{}, changedMeanwhile()
 	}
-	a.logger.InfoContext(ctx, "proposal decided", slog.String("proposal", now.ID), slog.String("verdict", d.Verdict.String()), slog.String("decider", d.Decider), slog.String("state", now.State.String()))
+	a.logDecision(ctx, &now, &d)
 	return now, nil
+}
+
+// logDecision tells the operator in a line who has decided what about whose call.
+func (a *Approvals) logDecision(ctx context.Context, r *Record, d *Decision) {
+	said := []slog.Attr{
+		slog.String("capability", r.Proposal.Binding.Capability),
+		slog.String("requester", visible.Text(principalkey.Name(r.Proposal.Binding.Principal))),
+		slog.String("verdict", d.Verdict.String()),
+		slog.String("decider", visible.Text(principalkey.Name(d.Decider))),
+	}
+	if d.Reason != "" {
+		said = append(said, slog.String("reason", visible.Text(d.Reason)))
+	}
+	if tenant := r.Proposal.Binding.Tenant; tenant != "" {
+		said = append(said, slog.String("tenant", visible.Text(tenant)))
+	}
+	said = append(said, slog.String("state", r.State.String()), slog.String("proposal", r.ID))
+	a.logger.LogAttrs(ctx, slog.LevelInfo, "a person decided about a proposal", said...)
 }
 
 // find returns a record that a person may decide about.

@@ -23,7 +23,8 @@ type detailPage struct {
 	Jumps               []jump
 	PreviewName         string
 	Preview             *shownPreview
-	Status              string
+	Status, Concern     string
+	Ended               string // what the audit record says of it, where that is all that is known
 	Input               template.HTML
 	InputSize           string
 	Decisions           []shownDecision
@@ -79,12 +80,16 @@ func (p *Page) detailOf(v *View, person *ambit.Principal) *detailPage {
 		frame: p.frame(visible.Text(r.Proposal.Title), person),
 		ID:    r.ID, State: r.State.String(), Effect: r.Proposal.Effect.String(),
 		FourEyes: r.Proposal.Level == ambit.FourEyes, Unknown: r.State == ambit.ProposalUnknown,
-		Objection: shown(v.Objection), Facts: facts(r, p.now()), Decisions: decisions(r), Reason: visible.Text(r.Proposal.Reason),
+		Objection: shown(v.Objection), Facts: facts(v, p.now()), Decisions: decisions(r), Reason: visible.Text(r.Proposal.Reason),
 	}
 	if !closed(r.State) {
 		d.Obstacle = shown(v.Obstacle)
 	}
+	if v.Ended != nil {
+		d.Ended = visible.Text(v.Ended.String()) + " on " + moment(v.Ended.At)
+	}
 	if v.Review != nil {
+		d.Concern = visible.Text(v.Review.Concern)
 		d.Description, d.Status = visible.Text(v.Review.Description), visible.Text(v.Review.Status)
 		d.PreviewName, d.Preview = outlookOf(r), previewOf(v.Review.Preview)
 		if len(v.Review.Input) > 0 {

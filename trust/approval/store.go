@@ -22,7 +22,8 @@ type Record struct {
 	Operation ambit.Digest
 	// Proposal is the question as it was asked first: of a repetition that finds
 	// the record pending and says something new, Preview, Version, Input and Summary
-	// replace those before.
+	// replace those before. One that took more than those before is as it was asked
+	// then.
 	Proposal ambit.Proposal
 	// Decisions are the words of persons, oldest first.
 	Decisions []Decision
@@ -116,6 +117,11 @@ type Filter struct {
 	Limit int
 }
 
+// Closed returns the states of proposals of which nothing can come any more.
+func Closed() []ambit.ProposalState {
+	return []ambit.ProposalState{ambit.ProposalSucceeded, ambit.ProposalFailed, ambit.ProposalDenied, ambit.ProposalRevoked, ambit.ProposalExpired}
+}
+
 // Caps bound how many proposals may be pending. A new one beyond them is an
 // [*ambit.Error] of CodeRateLimited with the time to wait.
 type Caps struct {
@@ -146,8 +152,9 @@ type Store interface {
 	// Summary with them; where they are the same, nothing is written. At the level
 	// Confirm all four replace the record's each time, and its time begins anew. A
 	// pending record of a lower Level than the proposal's takes over its Level,
-	// Quorum, permission and times, and its time begins anew; an approved one
-	// expires and gives way. Created reports that it was made, with the entry then
+	// Quorum, permission and times, what it says of how it came (Via, Agent, Run,
+	// Call, Request and Reason) and of Preview, Version, Input and Summary, and its
+	// time begins anew; an approved one expires and gives way. Created reports that it was made, with the entry then
 	// and only then, or that it takes more than before.
 	Propose(ctx context.Context, id string, p ambit.Proposal, caps Caps, e *audit.Entry) (r Record, created bool, err error)
 	// Consent makes a record of the kind consent, which answers for nothing.

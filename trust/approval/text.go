@@ -19,7 +19,7 @@ func (v View) String() string {
 	r := &v.Record
 	fmt.Fprintf(&b, "%s (%s, %s): %s\n", visible.Text(r.Proposal.Title), visible.Text(r.Proposal.Binding.Capability), r.Proposal.Effect, r.State)
 	fmt.Fprintf(&b, "Proposal: %s\n", visible.Text(r.ID))
-	for _, f := range facts(r, time.Now()) {
+	for _, f := range facts(&v, time.Now()) {
 		switch {
 		case f.Name == "Capability": // in the first line
 		case f.More != "":
@@ -33,6 +33,9 @@ func (v View) String() string {
 			fmt.Fprintf(&b, "Input: %s\n", visible.JSON(indented(v.Review.Input)))
 		}
 		writePreview(&b, strings.TrimPrefix(outlookOf(r), "What "), v.Review.Preview)
+	}
+	if v.Review != nil && v.Review.Concern != "" {
+		fmt.Fprintf(&b, "The application's monitor says: \"%s\"\n", visible.Text(v.Review.Concern))
 	}
 	if !closed(r.State) {
 		v.outlook(&b)

@@ -24,6 +24,14 @@ type View struct {
 	// Objection is why the person may not approve what waits to be approved. Nil:
 	// they may, or nothing waits.
 	Objection *ambit.Error
+	// Why says in words why the call takes more than the contract of its capability
+	// says, which is up to how it came and to the application's monitor. Empty: it
+	// takes no more.
+	Why string
+	// Ended is what the audit record says of the end of a call whose end the store
+	// does not know, for the person who settles it. Nil: it says nothing, or there is
+	// none.
+	Ended *Ended
 	// Denied are earlier proposals of the same call that were denied or revoked,
 	// newest first, five at most.
 	Denied []Record
@@ -53,8 +61,12 @@ func (a *Approvals) View(ctx context.Context, app *ambit.App, person *ambit.Prin
 	} else {
 		return View{}, a.failed(ctx, err)
 	}
+	v.Why = more(app, &r.Proposal, v.Review)
 	if r.State == ambit.ProposalPending {
 		v.Objection = objection(&r, person, Approve)
+	}
+	if r.State == ambit.ProposalUnknown {
+		v.Ended = a.ended(ctx, &r)
 	}
 	for _, verdict := range [...]Verdict{Approve, Deny, Revoke, SettleSucceeded, SettleFailed} {
 		switch {

@@ -15,15 +15,16 @@ type fact struct{ Name, Value, More string }
 
 // facts returns what a person is told of a proposal beside its input and preview,
 // safe to show.
-func facts(r *Record, now time.Time) []fact {
+func facts(v *View, now time.Time) []fact {
+	r := &v.Record
 	who := r.Proposal.Requester
 	facts := []fact{
 		{"Capability", visible.Text(r.Proposal.Binding.Capability), ""},
 		{"Requested by", visible.Text(who.Subject), visible.Text(standingOf(who))},
-		{"Came by", r.Proposal.Via.String(), ""},
+		{"Came by", cameBy(r.Proposal.Via), ""},
 		{"Agent", "none verified", ""},
 		{"Asked", moment(r.Created), ""},
-		{"Needs", takes(r), ""},
+		{"Needs", takes(r), v.Why},
 	}
 	if agent := r.Proposal.Agent; agent.Verified() {
 		facts[3].Value, facts[3].More = visible.Text(agent.URL), "key "+visible.Text(agent.Key)
@@ -41,6 +42,9 @@ func facts(r *Record, now time.Time) []fact {
 		facts = append(facts, fact{"To be executed by", moment(r.ExecuteBy), remaining(r.ExecuteBy.Sub(now))})
 	case ambit.ProposalExecuting, ambit.ProposalUnknown:
 		facts = append(facts, fact{"Began", moment(r.Claimed), ""})
+		if v.Ended != nil {
+			facts = append(facts, fact{"The record says", visible.Text(v.Ended.String()), "on " + moment(v.Ended.At)})
+		}
 	default:
 		if ended := endOf(r); !ended.IsZero() && !ended.After(now) {
 			facts = append(facts, fact{"Ended", moment(ended), ""})

@@ -59,7 +59,8 @@ func (r *Row) repeat(p ambit.Proposal, now time.Time) bool {
 	return true
 }
 
-// raise makes a question that is asked for more than before one of that level.
+// raise makes a question that is asked for more than before one of that level, and
+// has it say how that came.
 func (r *Row) raise(p ambit.Proposal, now time.Time) bool {
 	q := &r.Proposal
 	if q.Level >= p.Level {
@@ -67,6 +68,8 @@ func (r *Row) raise(p ambit.Proposal, now time.Time) bool {
 	}
 	q.Level, q.Quorum, q.DecidePermission = p.Level, max(p.Quorum, 1), p.DecidePermission
 	q.DecideWithin, q.ExecuteWithin = p.DecideWithin, p.ExecuteWithin
+	q.Via, q.Agent, q.Run, q.Call, q.Request, q.Reason = p.Via, p.Agent, p.Run, p.Call, p.Request, p.Reason
+	q.Preview, q.Version, q.Input, q.Summary = p.Preview, p.Version, bytes.Clone(p.Input), bytes.Clone(p.Summary)
 	r.DecideBy = now.Add(q.DecideWithin)
 	return true
 }
