@@ -3,6 +3,7 @@ package ambit
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 	"time"
 )
 
@@ -34,7 +35,7 @@ func confirmationOf(operation Digest, agent AgentIdentity) []byte {
 
 // openConfirmation reads a token for an operation.
 func openConfirmation(s *Sealer, token string, operation Digest, agent AgentIdentity) (c confirmation, ok bool) {
-	if len(token) > maxConfirmation {
+	if len(token) > maxConfirmation || strings.ContainsAny(token, "\r\n") { // which base64 passes over
 		return confirmation{}, false
 	}
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)

@@ -1,5 +1,25 @@
 package ambit
 
+import "time"
+
+// Confirmation is what a token holds.
+type Confirmation struct {
+	ID      string
+	Preview Digest
+	Expires time.Time
+}
+
+// SealConfirmation writes a token.
+func SealConfirmation(s *Sealer, c Confirmation, operation Digest, agent AgentIdentity) string {
+	return confirmation{id: c.ID, preview: c.Preview, expires: c.Expires}.seal(s, operation, agent)
+}
+
+// OpenConfirmation reads a token.
+func OpenConfirmation(s *Sealer, token string, operation Digest, agent AgentIdentity) (Confirmation, bool) {
+	c, ok := openConfirmation(s, token, operation, agent)
+	return Confirmation{ID: c.id, Preview: c.preview, Expires: c.expires}, ok
+}
+
 // AtWork returns how many slots are taken and how many bytes are counted.
 func AtWork(a *App) (calls int, bytes int64) {
 	for i := range a.callers.shards {
