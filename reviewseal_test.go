@@ -224,6 +224,27 @@ func TestT24_EncapsulatedKeysAreKept(t *testing.T) {
 	})
 }
 
+// A line of a list costs no key agreement, but for the first of a process.
+func TestT24_OpeningIsCheap(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	_, opens := ambit.NewReviewKey()
+	s := ambit.NewShownSealer(newRing(), reviewKeys(t, opens), "summary", "test")
+	plain := []byte("Delete 3 notes for good")
+	sealed := s.Seal(plain, nil)
+	if got := testing.AllocsPerRun(100, func() {
+		if _, err := s.Open(sealed, nil); err != nil {
+			t.Fatal(err)
+		}
+	}); got > 3 {
+		t.Errorf("opening: want at most 3 allocations, got %v", got)
+	}
+	if got := testing.AllocsPerRun(100, func() { s.Seal(plain, nil) }); got > 3 {
+		t.Errorf("sealing: want at most 3 allocations, got %v", got)
+	}
+}
+
 // FuzzOpenForReview shows that no bytes open that the ring and the review keys have
 // not sealed, and that nothing is kept of them.
 func FuzzOpenForReview(f *testing.F) {
