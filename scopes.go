@@ -73,6 +73,11 @@ func (b broader) covers(held []string, needed string) bool {
 	return false
 }
 
+// Covers reports whether the scopes of a credential include one that is needed, by
+// [Options.ImpliedScopes] too. It is for authenticators that judge scopes of their
+// own.
+func (a *App) Covers(held []string, needed string) bool { return a.broader.covers(held, needed) }
+
 // scoped reports whether the scopes of the run's credential, and those of the
 // runs that it was made in, cover what a capability needs.
 func (r *Run) scoped(needed []string) bool {

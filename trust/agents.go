@@ -27,11 +27,13 @@ type AgentVerifier interface {
 	AcceptSignature(r *http.Request, level ambit.AgentLevel) string
 }
 
-// ApplicationChecker is what an [AgentVerifier] implements that cannot serve every
-// application.
+// ApplicationChecker is what an [Authenticator] or [AgentVerifier] implements that
+// cannot serve every application, or goes by something of the application that it
+// serves.
 type ApplicationChecker interface {
 	// CheckApplication returns why the application must not start with it, nil
-	// where it may. [NewGuard] asks, when all capabilities are known.
+	// where it may. [NewGuard] asks, when all capabilities are known, once for each
+	// endpoint of the application.
 	CheckApplication(app *ambit.App) error
 }
 

@@ -67,6 +67,11 @@ func NewGuard(app *ambit.App, o Options) (*Guard, error) {
 	}
 	var adders []ContextAdder
 	for _, a := range o.Authenticators {
+		if c, ok := a.(ApplicationChecker); ok {
+			if err := c.CheckApplication(app); err != nil {
+				return nil, err
+			}
+		}
 		if adder, ok := a.(ContextAdder); ok {
 			adders = append(adders, adder)
 		}

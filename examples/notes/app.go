@@ -26,7 +26,7 @@ func newApp(s *store.Store, o ambit.Options) *ambit.App {
 	o.Name, o.Title, o.Version = name, "Notes", "1.0.0"
 	o.Instructions = "A notebook. Find notes with notes_search, read one with notes_get. " +
 		"To change one, give the version that you have read."
-	o.ImpliedScopes = scopes()
+	o.ImpliedScopes = map[string][]string{"notes:write": {"notes:read"}} // of access tokens: who may write may read
 	o.DestructiveOverMCP = true
 	o.Middleware = []ambit.Middleware{s.Transaction()}
 	app := ambit.New(o)

@@ -52,9 +52,6 @@ func firstKeys(ctx context.Context, keys apikey.Store, notices io.Writer) error 
 	return err
 }
 
-// scopes are what access tokens may be limited to. Who may write may read.
-func scopes() map[string][]string { return map[string][]string{"notes:write": {"notes:read"}} }
-
 // newTokens takes access tokens of the issuer, for the API and for MCP.
 func newTokens(f flags, replays oauth.Replays) (*oauth.Authenticator, error) {
 	resource := func(path string) oauth.Resource {
@@ -69,7 +66,6 @@ func newTokens(f flags, replays oauth.Replays) (*oauth.Authenticator, error) {
 		Issuers:       []oauth.Issuer{{URL: f.issuer}},
 		Principal:     tokenCaller,
 		Replays:       replays,
-		ImpliedScopes: scopes(),
 		Loopback:      strings.HasPrefix(f.issuer, "http://"), // for development: such an issuer is on this machine
 	})
 }

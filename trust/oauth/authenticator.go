@@ -3,14 +3,16 @@ package oauth
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
+	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/outbound"
 	"github.com/ambit-dev/ambit/trust"
 )
@@ -21,7 +23,7 @@ type Authenticator struct {
 	options   Options
 	resources []*resource // the longest path first
 	aliases   map[string]bool
-	broader   map[string][]string // a scope -> those that include it
+	app       atomic.Pointer[ambit.App] // the one that it lets callers into; nil: none yet
 
 	issuers       map[string]*issuer
 	only          *issuer // one of issuers, for where there is one
@@ -59,7 +61,7 @@ func New(o Options) (*Authenticator, error) {
 		return nil, err
 	}
 	a := &Authenticator{
-		options: o, resources: newResources(&o), broader: newBroader(o.ImpliedScopes),
+		options: o, resources: newResources(&o),
 		aliases: make(map[string]bool, len(o.Aliases)), issuers: make(map[string]*issuer, len(o.Issuers)),
 		replays: o.Replays, asked: newQuestions(), client: outbound.New(out), logger: o.Logger,
 	}
@@ -120,28 +122,22 @@ func (a *Authenticator) newIssuer(o Issuer) *issuer {
 	return s
 }
 
-// newBroader turns [Options.ImpliedScopes] round and follows it to its ends.
-func newBroader(implied map[string][]string) map[string][]string {
-	b := map[string][]string{}
-	for _, scope := range slices.Sorted(maps.Keys(implied)) {
-		included := map[string]bool{scope: true}
-		for todo := []string{scope}; len(todo) > 0; todo = todo[1:] {
-			for _, narrower := range implied[todo[0]] {
-				if !included[narrower] {
-					included[narrower] = true
-					b[narrower] = append(b[narrower], scope)
-					todo = append(todo, narrower)
-				}
-			}
-		}
+// CheckApplication has the authenticator go by the [ambit.Options.ImpliedScopes] of
+// the application that it lets callers into, of which there is one; see
+// [trust.ApplicationChecker]. Before, scopes are what they are.
+func (a *Authenticator) CheckApplication(app *ambit.App) error {
+	if !a.app.CompareAndSwap(nil, app) && a.app.Load() != app {
+		return errors.New("oauth: the authenticator lets callers into another application already, whose scopes it goes by: make one for each")
 	}
-	return b
+	return nil
 }
 
 // included reports whether a token's scopes include one that is needed (rule T06).
 func (a *Authenticator) included(held []string, needed string) bool {
-	return slices.Contains(held, needed) ||
-		slices.ContainsFunc(a.broader[needed], func(scope string) bool { return slices.Contains(held, scope) })
+	if app := a.app.Load(); app != nil {
+		return app.Covers(held, needed)
+	}
+	return slices.Contains(held, needed)
 }
 
 // start runs work in the background unless the authenticator was closed. The

@@ -63,11 +63,6 @@ func (o *Options) check(out *outbound.Options) error {
 	if o.Verify != nil && o.Principal != nil {
 		fault("Options.Verify and Options.Principal exclude each other: Verify returns the principal")
 	}
-	for scope, narrower := range o.ImpliedScopes {
-		if text := scopesFault(append([]string{scope}, narrower...)); text != "" {
-			fault("Options.ImpliedScopes: %s", text)
-		}
-	}
 	for _, alias := range o.Aliases {
 		if u, err := url.Parse("http://" + alias); err != nil || u.Host != alias || alias == "" || strings.ToLower(alias) != alias {
 			fault("Options.Aliases holds %q: give a host in lower case, with its port where it has one", alias)

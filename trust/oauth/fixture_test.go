@@ -56,8 +56,9 @@ func (l *logged) String() string {
 
 // setting is what a test has otherwise. The options are complete when it gets them.
 type setting struct {
-	oauth func(*oauth.Options)
-	trust func(*trust.Options)
+	oauth   func(*oauth.Options)
+	trust   func(*trust.Options)
+	implied map[string][]string // of the application
 	// server gets the server before it starts; what it returns starts it.
 	server func(*httptest.Server) (start func())
 }
@@ -103,7 +104,7 @@ func start(t testing.TB, s setting) *world {
 	if s.trust != nil {
 		s.trust(&options)
 	}
-	handler, err := serve.Handler(newApp(logger, o.ImpliedScopes, w.later), serve.Options{Trust: options})
+	handler, err := serve.Handler(newApp(logger, s.implied, w.later), serve.Options{Trust: options})
 	if err != nil {
 		t.Fatal(err)
 	}

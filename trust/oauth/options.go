@@ -36,10 +36,6 @@ type Options struct {
 	// issuer does not list refuses the token, as does an error. Nil:
 	// [Claims.Principal], which gives no permission.
 	Principal func(ctx context.Context, claims *Claims) (*ambit.Principal, error)
-	// ImpliedScopes says which narrower scopes a broader one includes, for
-	// [Resource.Scopes]. Give the value of [ambit.Options.ImpliedScopes]. Nil:
-	// scopes are what they are.
-	ImpliedScopes map[string][]string
 	// Aliases are other hosts, with their ports, that the resources can be reached
 	// by, as in "www.notes.example.com". Requests to them are redirected to the
 	// resource's own. Names and addresses of this machine are aliases of each

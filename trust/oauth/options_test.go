@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/trust"
 	"github.com/ambit-dev/ambit/trust/oauth"
 )
 
@@ -38,7 +40,6 @@ func TestOptions(t *testing.T) {
 		{"one resource twice", func(o *oauth.Options) { o.Resources = append(o.Resources, o.Resources[0]) }, "twice"},
 		{"scope with a space", func(o *oauth.Options) { o.Resources[0].Scopes = []string{"a b"} }, `"a b" is no scope`},
 		{"empty scope", func(o *oauth.Options) { o.Resources[0].MoreScopes = []string{""} }, "a scope is empty"},
-		{"implied scope with a quote", func(o *oauth.Options) { o.ImpliedScopes = map[string][]string{`a"`: {"b"}} }, "Options.ImpliedScopes"},
 		{"documentation", func(o *oauth.Options) { o.Resources[0].Documentation = "docs" }, "Documentation is no http"},
 		{"binding", func(o *oauth.Options) { o.Resources[0].MTLS = 9 }, "MTLS is none of the bindings"},
 		{"nonces and no proofs", func(o *oauth.Options) {
@@ -118,5 +119,17 @@ func TestOptionsAllFaults(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q in %v", want, err)
 		}
+	}
+}
+
+// T06: an authenticator goes by the scopes of the application that it is mounted on,
+// and is none for two.
+func TestT06_OneApplication(t *testing.T) {
+	t.Parallel()
+	w := start(t, setting{})
+	other := ambit.New(ambit.Options{Name: "other", ImpliedScopes: map[string][]string{"all": {"notes"}}})
+	_, err := trust.NewGuard(other, trust.Options{Authenticators: []trust.Authenticator{w.tokens}})
+	if err == nil || !strings.Contains(err.Error(), "another application already") {
+		t.Errorf("want an error that says so, got %v", err)
 	}
 }

@@ -234,9 +234,7 @@ func TestChallenges(t *testing.T) {
 // T06: scopes of a capability and of the endpoint come in one challenge, a broader one
 // counts where configuration says so, and a token without scopes has an empty list.
 func TestT06_StepUp(t *testing.T) {
-	w := start(t, setting{oauth: func(o *oauth.Options) {
-		o.ImpliedScopes = map[string][]string{"admin": {"write"}, "write": {"notes", "notes:read", "notes:write"}}
-	}})
+	w := start(t, setting{implied: map[string][]string{"admin": {"write"}, "write": {"notes", "notes:read", "notes:write"}}})
 	metadata := `resource_metadata="` + w.url + wellKnown + `/mcp"`
 	stepUp := `Bearer error="insufficient_scope", scope="notes notes:read notes:write", ` + metadata
 	for _, test := range []struct {
