@@ -21,8 +21,8 @@ const (
 // previews and summaries of proposals. Each key has two halves. The one seals and
 // is for every process that serves callers; the other opens and is for those in
 // which persons decide. A process with halves of the first kind alone proposes,
-// waits and makes approved calls like any other, and reads no proposal of another
-// process, not even of one that it runs itself after a restart.
+// waits and makes approved calls like any other, and opens no proposal that another
+// process has sealed, or that it has itself before it was started again.
 //
 // The first key seals; all of which the opening half is there open, each until
 // its date. To replace a key, add the new opening half behind the old one where
