@@ -62,11 +62,11 @@ func newTokens(f flags, replays oauth.Replays) (*oauth.Authenticator, error) {
 		}
 	}
 	return oauth.New(oauth.Options{
-		Resources:     []oauth.Resource{resource("/api"), resource("/mcp")},
-		Issuers:       []oauth.Issuer{{URL: f.issuer}},
-		Principal:     tokenCaller,
-		Replays:       replays,
-		Loopback:      strings.HasPrefix(f.issuer, "http://"), // for development: such an issuer is on this machine
+		Resources: []oauth.Resource{resource("/api"), resource("/mcp")},
+		Issuers:   []oauth.Issuer{{URL: f.issuer}},
+		Principal: tokenCaller,
+		Replays:   replays,
+		Loopback:  strings.HasPrefix(f.issuer, "http://"), // for development: such an issuer is on this machine
 	})
 }
 

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/serve"
+	"github.com/ambit-dev/ambit/trust/apikey"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A call of the program waits until somebody has decided on its page.
+func TestApprovals(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("AMBIT_KEYS", ambit.NewKey())
+	app, options, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := options.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	secret := apikey.Generate()
+	for _, record := range []apikey.Record{
+		{Name: "robot", Hash: apikey.Hash(secret), Kind: "agent", Permissions: []string{"shelf:clear"}},
+		{Name: "ann", Hash: apikey.Hash(apikey.Generate()), Permissions: []string{"approvals:decide"}},
+	} {
+		if err := options.Keys.Add(t.Context(), record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	handler, err := serve.Handler(app, options.Serve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	const origin = "http://127.0.0.1:8080" // which the page knows itself by
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	send := func(method, path, body string, header http.Header) (*http.Response, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host, r.Header = strings.TrimPrefix(origin, "http://"), header
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer, string(text)
+	}
+	call := func() string {
+		t.Helper()
+		_, text := send(http.MethodPost, "/api/shelf/clear", `{"shelf":"top"}`, http.Header{"Authorization": {"Bearer " + secret}, "Content-Type": {"application/json"}})
+		return text
+	}
+	post := func(path string, form url.Values) (*http.Response, string) {
+		t.Helper()
+		return send(http.MethodPost, path, form.Encode(), http.Header{"Origin": {origin}, "Content-Type": {"application/x-www-form-urlencoded"}})
+	}
+
+	asked := regexp.MustCompile(`"url":"` + origin + `(/approvals/\w+)"`).FindStringSubmatch(call())
+	if asked == nil {
+		t.Fatal("the call does not say where it waits")
+	}
+	if answer, _ := send(http.MethodGet, asked[1], "", http.Header{}); answer.StatusCode != http.StatusSeeOther || !strings.HasPrefix(answer.Header.Get("Location"), "/login?") {
+		t.Errorf("want a stranger led to the login, got %d to %s", answer.StatusCode, answer.Header.Get("Location"))
+	}
+	if _, text := post("/login", url.Values{"name": {"ann"}, "code": {"guess"}}); !strings.Contains(text, "the code is another one") {
+		t.Errorf("want a wrong code refused, got\n%s", text)
+	}
+	if answer, _ := post("/login", url.Values{"name": {"ann"}, "code": {codeOf(t, options.Serve.Ready)}}); answer.StatusCode != http.StatusSeeOther {
+		t.Fatalf("want ann logged in, got %d", answer.StatusCode)
+	}
+	_, text := send(http.MethodGet, asked[1], "", http.Header{})
+	token := regexp.MustCompile(`name="token" value="([^"]+)"`).FindStringSubmatch(text)
+	if token == nil || !strings.Contains(text, "Take everything off the shelf top") {
+		t.Fatalf("want the proposal with its preview and a form, got\n%s", text)
+	}
+	post(asked[1], url.Values{"verdict": {"approve"}, "token": {token[1]}})
+	if diff := cmp.Diff(`{"ok":true,"data":{"cleared":"top"}}`, call()); diff != "" {
+		t.Errorf("the approved call (-want +got):\n%s", diff)
+	}
+}
+
+// codeOf returns the code that the server announces.
+func codeOf(t *testing.T, ready func(net.Addr)) string {
+	t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal := os.Stderr
+	os.Stderr = write
+	ready(nil)
+	os.Stderr = terminal
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	said, err := io.ReadAll(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := regexp.MustCompile(`code=(\w+)`).FindSubmatch(said)
+	if code == nil {
+		t.Fatalf("no code in %q", said)
+	}
+	return string(code[1])
+}
