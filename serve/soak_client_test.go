@@ -55,8 +55,9 @@ func newSoakClient(subject *soakSubject, address string, number int, random *ran
 	}
 }
 
-// work uses up the client's keys, then does one step after the other until ctx
-// ends, and closes the connections.
+// work uses up the client's keys, does one step that depends on its number, so that
+// all are done however little time there is, then one after the other until ctx ends,
+// and closes the connections.
 func (c *soakClient) work(ctx context.Context) {
 	defer c.http.CloseIdleConnections()
 	steps, weights := soakSteps(), 0
@@ -66,20 +67,24 @@ func (c *soakClient) work(ctx context.Context) {
 	if err := c.useKeys(); err != nil {
 		c.tally.fault(fmt.Sprintf("client %d, keys: %v", c.number, err))
 	}
-	for ctx.Err() == nil {
-		drawn := c.random.IntN(weights)
-		for _, step := range steps {
-			if drawn -= step.weight; drawn >= 0 {
-				continue
-			}
-			c.tally.steps[step.name]++
-			if err := step.do(c); err != nil {
-				c.tally.fault(fmt.Sprintf("client %d, %s: %v", c.number, step.name, err))
-			}
-			break
+	for step := steps[c.number%len(steps)]; ctx.Err() == nil; step = c.draw(steps, weights) {
+		c.tally.steps[step.name]++
+		if err := step.do(c); err != nil {
+			c.tally.fault(fmt.Sprintf("client %d, %s: %v", c.number, step.name, err))
 		}
 		c.pause(ctx, 20*time.Millisecond)
 	}
+}
+
+// draw picks one of some steps by their weights, whose sum is given.
+func (c *soakClient) draw(steps []soakStep, weights int) soakStep {
+	drawn := c.random.IntN(weights)
+	for _, step := range steps {
+		if drawn -= step.weight; drawn < 0 {
+			return step
+		}
+	}
+	return steps[0]
 }
 
 // pause lets some time pass, at most so much.
