@@ -172,6 +172,10 @@ type Record struct {
 	// Outcome is [Ending.Outcome] as Finish was given it, or [Ending.Receipt]. Nil:
 	// not even that could be kept. It must not be changed.
 	Outcome []byte
+	// By is how the proposal stands that the call under the key was made by, its ID
+	// and State and no more: a person may have settled it, and left no outcome. Zero:
+	// there is none.
+	By Standing
 	// Approval is how the proposal of the claim stands, where that is what
 	// stands in the way: State is RecordFree then, unless the key does too. Its
 	// ID is empty: nothing is in the way of the proposal, or there is none.

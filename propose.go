@@ -207,7 +207,7 @@ func (c *Call) stand(s Standing) *Error {
 			Hint: "A person has to find out what it did and settle it.", Executed: ExecutedUnknown, Approval: awaited,
 		}
 	case ProposalSucceeded, ProposalFailed:
-		o.record = Record{State: RecordFinished, Operation: o.operation, Outcome: s.Outcome, Approval: s}
+		o.record = Record{State: RecordFinished, Operation: o.operation, Outcome: s.Outcome, By: s}
 		return nil
 	case ProposalExpired:
 		return o.lapsed(s)

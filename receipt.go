@@ -71,7 +71,7 @@ func succeeded(r *Receipt) *Error {
 // there: a person who settled the call has said what became of it, and no more.
 func (c *Call) unkept() *Error {
 	o := c.once
-	if s := o.record.Approval; s.State == ProposalSucceeded {
+	if s := o.record.By; s.State == ProposalSucceeded {
 		return succeeded(&Receipt{Succeeded: true, Proposal: s.ID})
 	}
 	return &Error{

@@ -238,11 +238,17 @@ func TestT21_SettledCalls(t *testing.T) {
 		w.restart()
 		w.call(writer, ambit.HTTP, ambit.Request{})
 		w.mustDecide(t, carol, approval.Approve, "")
-		w.call(writer, ambit.HTTP, ambit.Request{})
+		w.call(writer, ambit.HTTP, ambit.Request{IdempotencyKey: "k"})
 		w.store.Advance(time.Hour) // beyond the lease
 		w.mustDecide(t, carol, verdict, "looked it up")
-		text, _ := w.call(writer, ambit.HTTP, ambit.Request{})
-		is(t, verdict.String(), want, withoutIDs(text))
+		for _, key := range []string{"", "k"} {
+			text, _ := w.call(writer, ambit.HTTP, ambit.Request{IdempotencyKey: key})
+			want := want
+			if key != "" {
+				want = strings.Replace(want, "This very call", "The call with this idempotency key", 1)
+			}
+			is(t, verdict.String()+" "+key, want, withoutIDs(text))
+		}
 		if w.runs.Load() != 1 {
 			t.Errorf("%s: want one run, got %d", verdict, w.runs.Load())
 		}

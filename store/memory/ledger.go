@@ -43,7 +43,7 @@ func (s *Store) find(key ambit.Digest, now time.Time) ambit.Record {
 	case p != nil:
 		row := p.Clone()
 		row.Lapse(now)
-		found.State, found.Outcome = row.KeyState(), row.Outcome
+		found.State, found.Outcome, found.By = row.KeyState(), row.Outcome, ambit.Standing{ID: row.ID, State: row.State}
 	case c.finished:
 		found.State = ambit.RecordFinished
 	case !now.Before(c.lapses):

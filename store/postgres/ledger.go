@@ -30,14 +30,15 @@ func (u *unit) key(into **underKey, key ambit.Digest) {
 		return
 	}
 	u.queue(`
-		SELECT c.operation, c.finished, c.lapses, c.expires, c.outcome, p.state, coalesce(p.lapses, 0), p.outcome
+		SELECT c.operation, c.finished, c.lapses, c.expires, c.outcome, c.proposal, p.state, coalesce(p.lapses, 0), p.outcome
 		FROM {}call c LEFT JOIN {}proposal p ON c.proposal <> '' AND p.id = c.proposal WHERE c.key = $1`, key[:]).QueryRow(func(row pgx.Row) error {
 		var k underKey
 		var operation, outcome []byte
 		var finished bool
+		var proposal string
 		var state *int16
 		var lapses int64
-		err := row.Scan(&operation, &finished, &k.lapses, &k.expires, &k.record.Outcome, &state, &lapses, &outcome)
+		err := row.Scan(&operation, &finished, &k.lapses, &k.expires, &k.record.Outcome, &proposal, &state, &lapses, &outcome)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return nil
@@ -49,6 +50,7 @@ func (u *unit) key(into **underKey, key ambit.Digest) {
 			k.record.State = ambit.RecordFinished
 		}
 		if state != nil {
+			k.record.By.ID = proposal
 			k.covering = &lifecycle.Row{Lapses: encode.ParseTime(lapses)}
 			k.covering.State, k.covering.Outcome = ambit.ProposalState(*state), outcome
 		}
@@ -66,7 +68,7 @@ func (k *underKey) at(now time.Time) ambit.Record {
 	switch {
 	case k.covering != nil:
 		k.covering.Lapse(now)
-		r.State, r.Outcome = k.covering.KeyState(), k.covering.Outcome
+		r.State, r.Outcome, r.By.State = k.covering.KeyState(), k.covering.Outcome, k.covering.State
 	case r.State == ambit.RecordRunning && k.lapses <= encode.Time(now):
 		r.State = ambit.RecordUnknown
 	}

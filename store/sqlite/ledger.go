@@ -66,7 +66,7 @@ func (u *unit) findKey(ctx context.Context, key ambit.Digest) (found ambit.Recor
 			return ambit.Record{}, err
 		}
 		r.Lapse(u.now)
-		found.State, found.Outcome = r.KeyState(), r.Outcome
+		found.State, found.Outcome, found.By = r.KeyState(), r.Outcome, ambit.Standing{ID: r.ID, State: r.State}
 	case finished:
 		found.State = ambit.RecordFinished
 	case lapsed:

@@ -161,6 +161,10 @@ func claimTests() []test {
 			b.Advance(lease)
 			b.decide(t, c.Approval.ID, "ann", approval.SettleFailed)
 			b.found(t, ambit.Claim{Key: c.Key, Binding: c.Binding, Lease: lease}, ambit.RecordFinished, "")
+			found, err := b.Approvals.Find(t.Context(), ambit.Claim{Key: c.Key, Binding: c.Binding})
+			if err != nil || found.By.ID != c.Approval.ID || found.By.State != ambit.ProposalFailed {
+				t.Errorf("want the proposal %s failed, got %s %s, %v", c.Approval.ID, found.By.ID, found.By.State, err)
+			}
 			if err := b.Approvals.Finish(t.Context(), c, ambit.Ending{Outcome: []byte("late")}); err == nil {
 				t.Error("Finish of what was settled: want an error, got none")
 			}
