@@ -202,7 +202,7 @@ func TestT18_NobodyMakesUpAProposal(t *testing.T) {
 // astray approves of something else.
 type astray struct{ *approval.Approvals }
 
-func (astray) Propose(context.Context, ambit.Proposal, func(context.Context, *ambit.Principal) error) (ambit.Standing, error) {
+func (astray) Propose(context.Context, ambit.Proposal, ambit.Inquiry) (ambit.Standing, error) {
 	return ambit.Standing{ID: "other", State: ambit.ProposalApproved, Level: ambit.FourEyes}, nil
 }
 

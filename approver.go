@@ -3,6 +3,8 @@ package ambit
 import (
 	"context"
 	"time"
+
+	"github.com/ambit-dev/ambit/schema"
 )
 
 // Approver keeps questions about calls: those that a person decides where no
@@ -17,11 +19,9 @@ import (
 type Approver interface {
 	// Propose returns the proposal that answers for an operation, or records p as
 	// a new one. However often one operation is asked for, and under whatever
-	// idempotency key, there is one. May says whether somebody who has decided may
-	// still do so, as [App.Permits] says it of p.DecidePermission: nil, an error of
-	// CodeForbidden, or one that leaves it open. A proposal counts as approved as
-	// long as all may who have approved it.
-	Propose(ctx context.Context, p Proposal, may func(ctx context.Context, decider *Principal) error) (Standing, error)
+	// idempotency key, there is one. A proposal counts as approved as long as all
+	// may decide ([Inquiry.May]) who have approved it.
+	Propose(ctx context.Context, p Proposal, about Inquiry) (Standing, error)
 	// Answering returns the proposal that answers for a call, as Propose would
 	// find it, and records nothing. Its ID is empty: there is none.
 	Answering(ctx context.Context, b Binding) (Standing, error)
@@ -30,6 +30,21 @@ type Approver interface {
 	// Ledger returns the ledger that claims what was proposed here: the one that
 	// the application has to have as [Options.Ledger].
 	Ledger() Ledger
+}
+
+// Inquiry is what an [Approver] can find out about a call while it proposes it. It
+// is of no use afterwards.
+type Inquiry struct {
+	// May says whether somebody who has decided, or is about to, may do so, as
+	// [App.Permits] says it of Proposal.DecidePermission: nil, an error of
+	// CodeForbidden, or one that leaves it open.
+	May func(ctx context.Context, decider *Principal) error
+	// Fits reports whether the complete input in canonical form, with secret values
+	// replaced as deciders see them, satisfies a schema. False also where that could
+	// not be found out within the schema's budget of work. Nil: something about this
+	// very call is in doubt, so that nothing counts which was allowed before it was
+	// made.
+	Fits func(s *schema.Schema) bool
 }
 
 // Proposal is a question about one call.

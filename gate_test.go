@@ -34,7 +34,7 @@ var monitors = []monitored{"none", "pass", "soft", "hard", "error"}
 // refuses is an approver that keeps nothing.
 type refuses struct{ ledger ambit.Ledger }
 
-func (refuses) Propose(context.Context, ambit.Proposal, func(context.Context, *ambit.Principal) error) (ambit.Standing, error) {
+func (refuses) Propose(context.Context, ambit.Proposal, ambit.Inquiry) (ambit.Standing, error) {
 	return ambit.Standing{}, errors.New("no proposals today")
 }
 

@@ -28,7 +28,7 @@ type purging struct {
 }
 
 // Propose keeps the proposal for the test.
-func (p *purging) Propose(_ context.Context, proposal ambit.Proposal, _ func(context.Context, *ambit.Principal) error) (ambit.Standing, error) {
+func (p *purging) Propose(_ context.Context, proposal ambit.Proposal, _ ambit.Inquiry) (ambit.Standing, error) {
 	p.last = proposal
 	return ambit.Standing{ID: "p1", Level: proposal.Level, Operation: proposal.Binding.Operation(), Preview: proposal.Preview}, nil
 }

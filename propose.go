@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ambit-dev/ambit/schema"
 )
 
 // askAgain is when to repeat a call that waits for a person.
@@ -90,11 +92,17 @@ func (a *App) previewAtWork(call *Call, in *invocation) (shownPreview, *Error) {
 // propose asks for the proposal that answers for the call.
 func (a *App) propose(call *Call, in *invocation, need Approval, shown shownPreview) *Error {
 	p := a.proposal(call, in, need, shown)
+	about := Inquiry{May: func(ctx context.Context, decider *Principal) error {
+		return a.Permits(ctx, decider, p.DecidePermission)
+	}}
+	if in.concern == "" { // a doubt about this very call takes somebody who is asked about it
+		about.Fits = func(s *schema.Schema) bool {
+			return len(s.Check(in.entry.contract.in.Redact(nil, in.text), a.options.MaxDepth)) == 0
+		}
+	}
 	var standing Standing
 	err := a.withLedger(call, &call.ctx, func(ctx context.Context) (err error) {
-		standing, err = a.options.Approver.Propose(ctx, p, func(ctx context.Context, decider *Principal) error {
-			return a.Permits(ctx, decider, p.DecidePermission)
-		})
+		standing, err = a.options.Approver.Propose(ctx, p, about)
 		return err
 	})
 	switch {

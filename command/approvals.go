@@ -203,9 +203,7 @@ func addReason(c *cobra.Command, reason *string) {
 func (d decider) rule(c *cobra.Command, ruling approval.Ruling) error {
 	person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
 	if person == nil {
-		return &ambit.Error{
-			Code: ambit.CodeDeclined, Message: "Deciding about a proposal takes a person, and there is no terminal to ask on.", Hint: "Run the command on a terminal.",
-		}
+		return unasked("Deciding about a proposal")
 	}
 	view, err := d.approvals.View(c.Context(), d.app, d.person, ruling.ID)
 	if err != nil {
@@ -218,7 +216,7 @@ func (d decider) rule(c *cobra.Command, ruling approval.Ruling) error {
 			}
 		}
 	}
-	if err := d.ask(c.Context(), person, view, ruling.Verdict); err != nil {
+	if err := d.ask(c.Context(), person, view, questionOf(ruling.Verdict)); err != nil {
 		return err
 	}
 	ruling.Preview = view.Seen()
@@ -230,9 +228,9 @@ func (d decider) rule(c *cobra.Command, ruling approval.Ruling) error {
 	return err
 }
 
-// ask returns nil where the person was shown the proposal and said yes.
-func (d decider) ask(ctx context.Context, person *console, view approval.View, v approval.Verdict) error {
-	line, err := person.ask(ctx, view.String()+d.unproved+questionOf(v)+" [y]es / [n]o: ")
+// ask returns nil where the person was shown what it is about and said yes.
+func (d decider) ask(ctx context.Context, person *console, shown fmt.Stringer, question string) error {
+	line, err := person.ask(ctx, shown.String()+d.unproved+question+" [y]es / [n]o: ")
 	if err == nil && !says(line, "y", "yes") {
 		err = &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "Nothing was decided."}
 	}

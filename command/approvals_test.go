@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -65,7 +66,7 @@ func openCounter() (*counter, error) {
 	robot := person("robot", "approvals:decide")
 	robot.Kind = ambit.KindAgent
 	principals := map[string]*ambit.Principal{"seller": s.seller, "boss": person("boss", "approvals:decide"), "clerk": person("clerk"), "robot": robot}
-	approvals, err := approval.New(s.store, approval.Options{Logger: quiet})
+	approvals, err := approval.New(s.store, approval.Options{Logger: quiet, LongestGrant: 30 * 24 * time.Hour})
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,10 @@ func (s *counter) at(stdin io.Reader, screen interface {
 ) result {
 	s.t.Helper()
 	var stdout bytes.Buffer
-	code := s.program.Run(s.t.Context(), append([]string{"approvals"}, args...), stdin, &stdout, screen)
+	if args[0] != "grants" {
+		args = append([]string{"approvals"}, args...)
+	}
+	code := s.program.Run(s.t.Context(), args, stdin, &stdout, screen)
 	even := func(text string) string { return aTime.ReplaceAllString(strings.ReplaceAll(text, id, "ID"), "TIME") }
 	return result{code, even(stdout.String()), even(screen.String())}
 }

@@ -105,7 +105,7 @@ type auditFilter struct {
 }
 
 func (f *auditFilter) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.entries.Kind, "kind", "", "`KIND` of entry: call, refusal, intent, outcome, proposal, decision, consent, gap or prune")
+	c.Flags().StringVar(&f.entries.Kind, "kind", "", "`KIND` of entry: call, refusal, intent, outcome, proposal, decision, consent, grant, gap or prune")
 	c.Flags().StringVar(&f.entries.Principal, "principal", "", "`KEY` of the principal, as whoami writes it")
 	c.Flags().StringVar(&f.entries.Capability, "capability", "", "`NAME` of the capability")
 	c.Flags().StringVar(&f.entries.Call, "call", "", "`ID` of the call")

@@ -54,7 +54,16 @@ func cameOf(r *audit.Record) string {
 	case audit.KindProposal:
 		return "asks for what takes " + r.Level + proposalOf(r)
 	case audit.KindDecision, audit.KindConsent:
+		if r.Grant != "" {
+			return r.Verdict + proposalOf(r) + ", by the standing grant " + r.Grant
+		}
 		return r.Verdict + proposalOf(r)
+	case audit.KindGrant:
+		text := r.Verdict + " the standing grant " + r.Grant
+		if g := r.Granted; g != nil {
+			text += fmt.Sprintf(" for %s, %d of %s used, until %s", principalkey.Name(g.To), g.Used, plural.Of(g.Budget, "call"), g.Until.UTC().Format(time.RFC3339))
+		}
+		return text
 	case audit.KindGap:
 		if r.Gap != nil {
 			return plural.Of(r.Gap.Count(), "call") + " without an entry"

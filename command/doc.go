@@ -16,6 +16,7 @@
 //	hello call    [--as NAME] CAPABILITY [INPUT]  one call
 //	hello key     create|list|expire|rotate|revoke  care for API keys
 //	hello approvals ...                         decide about what waits for a person
+//	hello grants  give|list|show|revoke         allow calls in advance
 //	hello halt    WHAT...                       stop calls on every instance
 //	hello halts                                 what is stopped
 //	hello resume  --form FORM                   let calls go on

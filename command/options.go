@@ -34,10 +34,10 @@ type Options struct {
 	// there is none, and those commands are refused.
 	Audit *audit.Log
 	// Approvals are what the application has as its approver, for the commands
-	// below approvals. Nil: those are refused.
+	// below approvals and grants. Nil: those are refused.
 	Approvals *approval.Approvals
 	// Prove lets the person whom --as names show that it is them before a command
-	// below approvals or audit does anything for them: ask shows a prompt on the
+	// below approvals, grants or audit does anything for them: ask shows a prompt on the
 	// terminal and returns the line that is typed, which can be seen there, so that
 	// it is for one-time codes rather than passwords. An error ends the command: an
 	// *ambit.Error in its own way, any other is for the operator. Without a terminal

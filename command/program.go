@@ -65,7 +65,7 @@ func (p Program) commands() *cobra.Command {
 	root.Long = "Without a command, " + p.Name + " serves."
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
-	root.AddCommand(p.serveCommand(), p.mcpCommand(), p.listCommand(), p.whoamiCommand(), p.callCommand(), p.keyCommand(), p.agentCommand(), p.haltCommand(), p.haltsCommand(), p.resumeCommand(), p.auditCommand(), p.approvalsCommand())
+	root.AddCommand(p.serveCommand(), p.mcpCommand(), p.listCommand(), p.whoamiCommand(), p.callCommand(), p.keyCommand(), p.agentCommand(), p.haltCommand(), p.haltsCommand(), p.resumeCommand(), p.auditCommand(), p.approvalsCommand(), p.grantsCommand())
 	return root
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/examples/notes/notes"
@@ -55,7 +56,7 @@ func newApprovals(f flags, s *store.Store, ring *ambit.KeyRing) (*audit.Log, *ap
 	if err != nil {
 		return nil, nil, err
 	}
-	approvals, err := approval.New(s.Kept().Ledger, approval.Options{Audit: log, URL: f.page()})
+	approvals, err := approval.New(s.Kept().Ledger, approval.Options{Audit: log, URL: f.page(), LongestGrant: 30 * 24 * time.Hour})
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}

@@ -3,6 +3,7 @@
 package principalkey
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -30,6 +31,16 @@ func Name(key string) string {
 		return "anonymous"
 	}
 	return subject + " (" + authority + ")"
+}
+
+// Split returns the parts of a key. Ok is false for what is no key, or is written in
+// another way than keys are.
+func Split(key string) (tenant, authority, subject string, ok bool) {
+	tenant, rest, ok := part(key)
+	if ok {
+		authority, subject, ok = part(rest)
+	}
+	return tenant, authority, subject, ok && key == fmt.Sprintf("%d:%s/%d:%s/%s", len(tenant), tenant, len(authority), authority, subject)
 }
 
 // part returns the first of the parts that have their length in front, and what

@@ -31,3 +31,23 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	for _, p := range []*ambit.Principal{
+		{Tenant: "acme", Authority: "apikey", Subject: "robot"},
+		{Authority: "stdio", Subject: "editor"},
+		{Tenant: "a/b:c", Authority: "https://issuer.example/", Subject: "7:x/y"},
+		{Tenant: "acme"},
+	} {
+		tenant, authority, subject, ok := principalkey.Split(p.Key())
+		if !ok || tenant != p.Tenant || authority != p.Authority || subject != p.Subject {
+			t.Errorf("Split(%q): got %q, %q, %q, %t", p.Key(), tenant, authority, subject, ok)
+		}
+	}
+	for _, key := range []string{"", "robot", "4:acme/robot", "9:acme/6:apikey/robot", "-1:/5:stdio/x", "04:acme/6:apikey/robot", "4:acme/+6:apikey/robot"} {
+		if _, _, _, ok := principalkey.Split(key); ok {
+			t.Errorf("Split(%q): want it to be no key", key)
+		}
+	}
+}

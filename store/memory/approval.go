@@ -167,6 +167,10 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (int, error) {
 	defer s.mu.Unlock()
 	now := s.now()
 	s.forgetExpired(now)
+	before := now.Add(-keep)
+	maps.DeleteFunc(s.grants, func(_ string, g *grant) bool {
+		return !g.Until.After(before) || !g.Revoked.At.IsZero() && !g.Revoked.At.After(before)
+	})
 	covering := make(map[string]bool)
 	for _, c := range s.calls {
 		covering[c.covered] = true

@@ -42,6 +42,9 @@ type Store struct {
 
 	proposed int // how many there have been
 
+	grants  map[string]*grant // by id
+	granted int               // how many there have been
+
 	entries  []numbered          // in the order in which they came
 	appended int64               // how many there have been
 	places   map[place]bool      // of entries, those removed included
@@ -79,7 +82,7 @@ type numbered struct {
 // New returns an empty store.
 func New() *Store {
 	return &Store{
-		calls: map[ambit.Digest]*call{}, proposals: map[string]*proposal{}, answering: map[ambit.Digest]*proposal{},
+		calls: map[ambit.Digest]*call{}, proposals: map[string]*proposal{}, answering: map[ambit.Digest]*proposal{}, grants: map[string]*grant{},
 		places: map[place]bool{}, cuts: map[chain]audit.Cut{},
 		keys: map[string]apikey.Record{}, used: map[string]time.Time{}, rates: map[string]*bucket.Bucket{},
 	}

@@ -77,6 +77,11 @@ func (s *Store) ProposePlain(ctx context.Context, id string, p ambit.Proposal, c
 	return r, created, plain, nil
 }
 
+// Old returns a store on tables that MigrateTo has made, which it leaves as they are.
+func Old(pool *pgxpool.Pool, schema string) *Store {
+	return &Store{pool: pool, tables: schema + "." + DefaultPrefix, options: Options{Schema: schema, Prefix: DefaultPrefix, Keep: DefaultKeep, Outcome: DefaultOutcome}}
+}
+
 // MigrateTo brings an empty schema to an earlier version, and returns the newest
 // one.
 func MigrateTo(ctx context.Context, pool *pgxpool.Pool, schema string, version int64) (newest int64, err error) {

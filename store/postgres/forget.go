@@ -33,6 +33,11 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 			}
 		}
 	}
+	if _, err := s.pool.Exec(ctx, s.text(`
+		DELETE FROM {}standing_grant
+		WHERE until <= (SELECT {now}) - $2::bigint OR revoked > 0 AND revoked <= (SELECT {now}) - $2::bigint`), s.ahead.Load(), keep.Microseconds()); err != nil {
+		return 0, endedOr(ctx, err)
+	}
 	var after place
 	for more := true; more; {
 		var rows []held

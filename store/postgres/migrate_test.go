@@ -11,6 +11,7 @@ import (
 
 	"github.com/ambit-dev/ambit/store/postgres"
 	"github.com/ambit-dev/ambit/store/storetest"
+	"github.com/ambit-dev/ambit/trust/approval"
 )
 
 // connect returns a pool as an application has it.
@@ -43,6 +44,26 @@ func TestStore(t *testing.T) {
 				}
 				return stores(open(t, address, postgres.Options{Schema: schema}))
 			})
+		})
+	}
+}
+
+// What is in the tables is there, as it was, when they have been brought up to date.
+func TestMigrations_KeepWhatIsThere(t *testing.T) {
+	t.Parallel()
+	address := database(t, true)
+	pool := connect(t, address)
+	newest, err := postgres.MigrateTo(t.Context(), pool, "empty", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version := int64(1); version < newest; version++ {
+		schema := fmt.Sprint("from", version)
+		if _, err := postgres.MigrateTo(t.Context(), pool, schema, version); err != nil {
+			t.Fatalf("bring the tables to version %d: %v", version, err)
+		}
+		storetest.RunUpgrade(t, postgres.Old(pool, schema), func() approval.Store {
+			return open(t, address, postgres.Options{Schema: schema})
 		})
 	}
 }

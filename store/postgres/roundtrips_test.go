@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -70,6 +71,7 @@ func TestRoundTrips(t *testing.T) {
 		"prepare": 1, "prepare again": 1, "prepare what has changed": 3, "decide": 2, "approved": 1,
 		"look up": 1, "claim with key and intent": 1, "claim again": 3, "finish with an outcome": 1, "claim of a key": 1, "release": 2,
 		"get": 1, "list": 1, "entries added": 1, "entries read": 1, "key looked up": 1, "nonce": 1, "rate": 1, "halts read": 1,
+		"give a grant": 2, "grants for a call": 1, "decide by a grant": 2, "revoke a grant": 2,
 	}
 	step := func(name string, do func() error) {
 		t.Helper()
@@ -113,6 +115,27 @@ func TestRoundTrips(t *testing.T) {
 	step("nonce", func() error { _, err := s.Nonces().Record(ctx, "a", "1", time.Now()); return err })
 	step("rate", func() error { _, err := s.Take(ctx, "a", ambit.Rate{Calls: 1, Per: time.Minute}); return err })
 	step("halts read", func() error { _, err := s.Halts().Read(ctx); return err })
+	id, p.Binding.Input = rand.Text(), ambit.Digest{3}
+	g := approval.Grant{ID: rand.Text(), Tenant: "acme", Principal: p.Binding.Principal, Capability: "notes.purge", Until: time.Now().Add(time.Hour), Budget: 1}
+	step("give a grant", func() error { e := entry(); _, err := s.Give(ctx, g, &e); return err })
+	step("prepare", prepare)
+	step("grants for a call", func() error {
+		_, _, err := s.Grants(ctx, approval.GrantFilter{Tenant: "acme", Principal: g.Principal, Capability: g.Capability, Live: true})
+		return err
+	})
+	step("decide by a grant", func() error {
+		e := entry()
+		_, changed, err := s.DecideByGrant(ctx, "acme", id, g.ID, ambit.Digest{}, &e)
+		if !changed && err == nil {
+			err = errors.New("the grant does not count")
+		}
+		return err
+	})
+	step("revoke a grant", func() error {
+		e := entry()
+		_, _, _, err := s.RevokeGrant(ctx, "acme", g.ID, approval.Decision{Decider: "4:acme/5:login/ann", Verdict: approval.Revoke}, &e)
+		return err
+	})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("round trips (-want +got):\n%s", diff)
 	}

@@ -40,6 +40,13 @@ func MigrateTo(ctx context.Context, db *sql.DB, version int64) error {
 	return err
 }
 
+// Old returns a store on tables that MigrateTo has made, which it leaves as they are.
+func Old(db *sql.DB) *Store {
+	s := &Store{db: db, options: Options{Prefix: DefaultPrefix, Keep: DefaultKeep, Outcome: DefaultOutcome}, turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
+	return s
+}
+
 // Newest returns the newest version of the tables.
 func Newest() (int64, error) {
 	provider, err := (&Store{db: &sql.DB{}, options: Options{Prefix: DefaultPrefix}}).provider()

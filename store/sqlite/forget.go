@@ -29,6 +29,14 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 			}
 		}
 	}
+	err = s.write(ctx, func(ctx context.Context, u *unit) error {
+		before := encode.Time(u.now.Add(-keep))
+		_, err := u.exec(ctx, "DELETE FROM {}standing_grant WHERE until <= ? OR revoked > 0 AND revoked <= ?", before, before)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
 	var after place
 	for more := true; more; {
 		err := s.write(ctx, func(ctx context.Context, u *unit) (err error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ambit-dev/ambit/store/sqlite"
 	"github.com/ambit-dev/ambit/store/storetest"
+	"github.com/ambit-dev/ambit/trust/approval"
 )
 
 // database opens a database as an application does that has tables of its own.
@@ -50,6 +51,28 @@ func TestStore(t *testing.T) {
 				}
 				return stores(s)
 			})
+		})
+	}
+}
+
+// What is in the tables is there, as it was, when they have been brought up to date.
+func TestMigrations_KeepWhatIsThere(t *testing.T) {
+	t.Parallel()
+	newest, err := sqlite.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version := int64(1); version < newest; version++ {
+		db := database(t)
+		if err := sqlite.MigrateTo(t.Context(), db, version); err != nil {
+			t.Fatalf("bring the tables to version %d: %v", version, err)
+		}
+		storetest.RunUpgrade(t, sqlite.Old(db), func() approval.Store {
+			s, err := sqlite.New(t.Context(), db, sqlite.Options{})
+			if err != nil {
+				t.Fatalf("from version %d: %v", version, err)
+			}
+			return s
 		})
 	}
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"crypto/rand"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,8 +61,19 @@ func entryTests() []test {
 			r, err = b.Audit.ClaimWith(ctx, ambit.Claim{Attempt: attempt(), Binding: p.Binding, Lease: lease}, *next())
 			step("a claim of nothing but an entry", r.State == ambit.RecordFree, err)
 			step("the end of that", true, b.Audit.FinishWith(ctx, ambit.Claim{Attempt: attempt(), Binding: p.Binding}, ambit.Ending{}, *next()))
-			if got := len(want); got != 8 {
-				t.Errorf("want 8 of the steps to be done, got %d", got)
+			g, err := b.Approvals.Give(ctx, b.grant(withBudget(1)), next())
+			step("a grant", true, err)
+			id = b.propose(t, b.proposal("y")).ID
+			_, changed, err = b.Approvals.DecideByGrant(ctx, b.tenant, id, g.ID, digest("preview"), next())
+			step("a decision by the grant", changed, err)
+			_, changed, err = b.Approvals.DecideByGrant(ctx, b.tenant, id, g.ID, digest("preview"), next())
+			step("that once more", changed, err)
+			_, _, changed, err = b.Approvals.RevokeGrant(ctx, b.tenant, g.ID, b.decision("ann", approval.Revoke), next())
+			step("its revocation", changed, err)
+			_, _, changed, err = b.Approvals.RevokeGrant(ctx, b.tenant, g.ID, b.decision("ann", approval.Revoke), next())
+			step("its revocation once more", changed, err)
+			if got := len(want); got != 11 {
+				t.Errorf("want 11 of the steps to be done, got %d", got)
 			}
 			b.stands(t, again, ambit.ProposalSucceeded, "done")
 		}},
@@ -99,6 +111,25 @@ func entryTests() []test {
 			if err := b.Audit.FinishWith(ctx, other, ambit.Ending{}, b.entry("w", 2)); err == nil {
 				t.Error("FinishWith of a claim that is not there: want an error, got none")
 			}
+			unkept := b.grant()
+			if _, err := b.Approvals.Give(ctx, unkept, &taken); err == nil {
+				t.Error("Give: want an error, got none")
+			}
+			if _, err := b.Approvals.Grant(ctx, b.tenant, unkept.ID); !errors.Is(err, approval.ErrNotFound) {
+				t.Errorf("want no grant, got error %v", err)
+			}
+			g := b.give(t, b.grant())
+			id = b.propose(t, b.proposal("y")).ID
+			if _, _, err := b.Approvals.DecideByGrant(ctx, b.tenant, id, g.ID, digest("preview"), &taken); err == nil {
+				t.Error("DecideByGrant: want an error, got none")
+			}
+			b.state(t, id, ambit.ProposalPending)
+			b.used(t, g.ID, 0)
+			b.byGrant(t, id, g.ID, true)
+			if _, _, _, err := b.Approvals.RevokeGrant(ctx, b.tenant, g.ID, b.decision("ann", approval.Revoke), &taken); err == nil {
+				t.Error("RevokeGrant: want an error, got none")
+			}
+			b.state(t, id, ambit.ProposalApproved)
 			if n := len(b.entries(t, audit.Query{Tenant: b.tenant})); n != 1 {
 				t.Errorf("want one entry, got %d", n)
 			}

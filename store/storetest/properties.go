@@ -27,6 +27,9 @@ func propertyTests() []test {
 				"propose":    h.propose,
 				"decide":     h.decide,
 				"reconsider": h.reconsider,
+				"give":       h.give,
+				"by grant":   h.byGrant,
+				"revoke":     h.revoke,
 				"claim":      h.claim,
 				"end":        h.end,
 				"advance":    h.advance,
@@ -45,6 +48,7 @@ type history struct {
 	model  *memory.Store
 	ahead  *time.Duration // of the store's clock
 	ids    []string
+	grants []string
 	claims []ambit.Claim
 }
 
@@ -107,6 +111,39 @@ func (h *history) reconsider(t *rapid.T) {
 	h.agree("Reconsider: changed", wantChanged, changed, nil, nil)
 }
 
+func (h *history) give(t *rapid.T) {
+	g := h.grant(withBudget(draw(t, "budget", 1, 2)))
+	g.ID, g.Until = fmt.Sprintf("%s, grant %d", h.tenant, len(h.grants)), time.Now().Add(*h.ahead+draw(t, "for", time.Hour, 13*time.Hour)+30*time.Second) // at no whole minute, as all else
+	g.Given = h.decision(draw(t, "who", "ann", "bob"), approval.Approve)
+	want, wantErr := h.model.Give(h.ctx.Context(), g, nil)
+	got, err := h.Approvals.Give(h.ctx.Context(), g, nil)
+	h.agree("Give", want, got, wantErr, err)
+	h.grants = append(h.grants, g.ID)
+}
+
+func (h *history) byGrant(t *rapid.T) {
+	if len(h.grants) == 0 {
+		t.Skip("there is no grant")
+	}
+	id, grant, preview := h.id(t), rapid.SampledFrom(h.grants).Draw(t, "grant"), digest(draw(t, "preview", "preview", "preview", "new"))
+	want, wantChanged, wantErr := h.model.DecideByGrant(h.ctx.Context(), h.tenant, id, grant, preview, nil)
+	got, changed, err := h.Approvals.DecideByGrant(h.ctx.Context(), h.tenant, id, grant, preview, nil)
+	h.agree("DecideByGrant", want, got, wantErr, err)
+	h.agree("DecideByGrant: changed", wantChanged, changed, nil, nil)
+}
+
+func (h *history) revoke(t *rapid.T) {
+	if len(h.grants) == 0 {
+		t.Skip("there is no grant")
+	}
+	id, d := rapid.SampledFrom(h.grants).Draw(t, "grant"), h.decision("eve", approval.Revoke)
+	want, wantLost, wantChanged, wantErr := h.model.RevokeGrant(h.ctx.Context(), h.tenant, id, d, nil)
+	got, lost, changed, err := h.Approvals.RevokeGrant(h.ctx.Context(), h.tenant, id, d, nil)
+	h.agree("RevokeGrant", want, got, wantErr, err)
+	h.agree("RevokeGrant: lost", wantLost, lost, nil, nil)
+	h.agree("RevokeGrant: changed", wantChanged, changed, nil, nil)
+}
+
 func (h *history) claim(t *rapid.T) {
 	c := ambit.Claim{Attempt: attempt(), Lease: lease, Binding: h.binding("robot", draw(t, "input", "x", "y"))}
 	if draw(t, "approval", true, true, false) {
@@ -160,6 +197,10 @@ func (h *history) check(*rapid.T) {
 	want, _, wantErr := h.model.List(h.ctx.Context(), f)
 	got, _, err := h.Approvals.List(h.ctx.Context(), f)
 	h.agree("List", summaries(want), summaries(got), wantErr, err)
+	grants := approval.GrantFilter{Tenant: h.tenant, Live: true, Limit: 200}
+	wantGrants, _, wantErr := h.model.Grants(h.ctx.Context(), grants)
+	gotGrants, _, err := h.Approvals.Grants(h.ctx.Context(), grants)
+	h.agree("Grants", wantGrants, gotGrants, wantErr, err)
 	live := make(map[ambit.Digest]int)
 	for _, r := range got {
 		switch r.State {

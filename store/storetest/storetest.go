@@ -68,6 +68,7 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		{"keys of calls", func(s Stores) bool { return s.Approvals != nil }, ledgerTests()},
 		{"proposals", func(s Stores) bool { return s.Approvals != nil }, proposalTests()},
 		{"decisions", func(s Stores) bool { return s.Approvals != nil }, decisionTests()},
+		{"grants", func(s Stores) bool { return s.Approvals != nil }, grantTests()},
 		{"claims", func(s Stores) bool { return s.Approvals != nil }, claimTests()},
 		{"lists", func(s Stores) bool { return s.Approvals != nil }, listTests()},
 		{"races", func(s Stores) bool { return s.Approvals != nil }, raceTests()},

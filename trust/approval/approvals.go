@@ -40,6 +40,11 @@ type Options struct {
 	// looked for once an hour while proposals are made. At least a day. Zero:
 	// DefaultKeep.
 	Keep time.Duration
+	// LongestGrant is how long a standing grant may hold at most, such as 30 days; at
+	// least a minute and at most a year. Where it is set, each call that waits for a
+	// person costs a look at the grants of its caller. Zero: there are none, and those
+	// that were given before count for nothing.
+	LongestGrant time.Duration
 	// URL is where the approvals page is reached, as in
 	// "https://notes.example.com/approvals": requesters and notices are given the
 	// proposal's address below it, and [NewPage] serves it there and nowhere
@@ -60,11 +65,13 @@ type Approvals struct {
 	outboxes []*outbox
 	old      *retention
 	logger   *slog.Logger
+
+	longestGrant time.Duration // zero: there are no grants
 }
 
 // New checks the options. It does no I/O and starts nothing.
 func New(store Store, o Options) (*Approvals, error) {
-	a := &Approvals{store: store, audit: o.Audit, caps: o.Caps, logger: o.Logger}
+	a := &Approvals{store: store, audit: o.Audit, caps: o.Caps, logger: o.Logger, longestGrant: o.LongestGrant}
 	switch {
 	case store == nil:
 		return nil, errors.New("approval: New needs a store")
@@ -74,6 +81,8 @@ func New(store Store, o Options) (*Approvals, error) {
 		return nil, errors.New("approval: Options.Caps is negative: leave it zero for the default")
 	case o.Keep != 0 && o.Keep < 24*time.Hour:
 		return nil, errors.New("approval: Options.Keep is less than a day: leave it zero for the default")
+	case o.LongestGrant != 0 && (o.LongestGrant < time.Minute || o.LongestGrant > maxLongestGrant):
+		return nil, errors.New("approval: Options.LongestGrant is not between a minute and 366 days: leave it zero for no standing grants")
 	case slices.Contains(o.Notifiers, nil):
 		return nil, errors.New("approval: Options.Notifiers holds nil: leave it out")
 	}
@@ -131,17 +140,21 @@ func (a *Approvals) Close(ctx context.Context) error {
 // Propose returns the proposal that answers for an operation, or records a new
 // one and has the notifiers told, see [ambit.Approver]. Where somebody has
 // decided who may no longer, or on another preview than that of now, those
-// decisions are taken back and the proposal is pending again.
-func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, may func(ctx context.Context, decider *ambit.Principal) error) (ambit.Standing, error) {
+// decisions are taken back and the proposal is pending again. Standing grants then
+// say what they have to say.
+func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, about ambit.Inquiry) (ambit.Standing, error) {
 	if p.Requester == nil || p.Requester.Anonymous() {
 		return ambit.Standing{}, &ambit.Error{Code: ambit.CodeUnauthenticated}
+	}
+	if a.longestGrant == 0 {
+		about.Fits = nil // nothing counts that was allowed in advance
 	}
 	r, created, err := a.propose(ctx, p)
 	if err != nil {
 		return ambit.Standing{}, err
 	}
 	reopened := false
-	if change, needed, err := outdated(ctx, &r, p, may); err != nil {
+	if change, needed, err := outdated(ctx, &r, p, about); err != nil {
 		return ambit.Standing{}, err
 	} else if needed {
 		was := r.State
@@ -150,13 +163,24 @@ func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, may func(ctx 
 		}
 		reopened = was == ambit.ProposalApproved
 	}
-	if (created || reopened) && r.waits() {
-		n := a.noticeOf(r)
-		for _, o := range a.outboxes {
-			o.put(n)
-		}
+	if r, err = a.byGrants(ctx, r, p, about); err != nil {
+		return ambit.Standing{}, err
+	}
+	if created || reopened {
+		a.tell(r)
 	}
 	return a.standing(r), nil
+}
+
+// tell tells the notifiers of a record, if it waits for a person.
+func (a *Approvals) tell(r Record) {
+	if !r.waits() {
+		return
+	}
+	n := a.noticeOf(r)
+	for _, o := range a.outboxes {
+		o.put(n)
+	}
 }
 
 // Answering returns the proposal that answers for a call, see [ambit.Approver].
@@ -181,8 +205,9 @@ func (a *Approvals) Answering(ctx context.Context, b ambit.Binding) (ambit.Stand
 
 // outdated finds out which decisions on a proposal no longer count: those of
 // persons who may decide no longer, or who have come to stand behind the
-// requester, and those on another preview.
-func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context.Context, *ambit.Principal) error) (c Change, needed bool, err error) {
+// requester, those on another preview, and those by grants where grants do not
+// count.
+func outdated(ctx context.Context, r *Record, p ambit.Proposal, about ambit.Inquiry) (c Change, needed bool, err error) {
 	c.Preview, c.Version = r.Proposal.Preview, r.Proposal.Version
 	switch {
 	case r.Proposal.Level < ambit.Human || r.State != ambit.ProposalPending && r.State != ambit.ProposalApproved:
@@ -194,8 +219,8 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, may func(context
 		if d.Verdict != Approve {
 			continue
 		}
-		if d.Principal != nil && (p.Level != ambit.FourEyes || !related(d.Principal, p.Requester)) {
-			refused := may(ctx, d.Principal)
+		if d.Principal != nil && (p.Level != ambit.FourEyes || !related(d.Principal, p.Requester)) && (d.Grant == "" || about.Fits != nil) {
+			refused := about.May(ctx, d.Principal)
 			if refused == nil {
 				continue
 			}

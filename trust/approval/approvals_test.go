@@ -33,6 +33,8 @@ func TestNew(t *testing.T) {
 		{"a negative cap", memory.New(), approval.Options{Caps: approval.Caps{Tenant: -1}}, "Options.Caps"},
 		{"no notifier", memory.New(), approval.Options{Notifiers: []approval.Notifier{nil}}, "Options.Notifiers"},
 		{"kept for too short", memory.New(), approval.Options{Keep: time.Hour}, "Options.Keep"},
+		{"grants for too long", memory.New(), approval.Options{LongestGrant: 367 * 24 * time.Hour}, "Options.LongestGrant"},
+		{"grants for no time", memory.New(), approval.Options{LongestGrant: time.Second}, "Options.LongestGrant"},
 		{"a path for an address", memory.New(), approval.Options{URL: "/approvals"}, "Options.URL"},
 		{"another scheme", memory.New(), approval.Options{URL: "ftp://notes.example.com/"}, "Options.URL"},
 		{"a query", memory.New(), approval.Options{URL: "https://notes.example.com/?a=b"}, "Options.URL"},
@@ -185,7 +187,7 @@ func TestWeakness_AnonymousNeverAsks(t *testing.T) {
 	t.Parallel()
 	n := newNotes(t, approval.Options{})
 	for _, who := range []*ambit.Principal{nil, {Kind: ambit.KindAnonymous}} {
-		_, err := n.approvals.Propose(t.Context(), ambit.Proposal{Requester: who, Level: ambit.Human, Quorum: 1, DecideWithin: time.Hour}, nil)
+		_, err := n.approvals.Propose(t.Context(), ambit.Proposal{Requester: who, Level: ambit.Human, Quorum: 1, DecideWithin: time.Hour}, ambit.Inquiry{})
 		if want, got := ambit.CodeUnauthenticated, codeOf(err); want != got {
 			t.Errorf("want %s, got %q", want, got)
 		}
@@ -377,7 +379,7 @@ func TestRetention(t *testing.T) {
 			Binding: ambit.Binding{Principal: "a", Capability: fmt.Sprint("c", i)}, Level: ambit.Human, Quorum: 1, DecideWithin: time.Hour, ExecuteWithin: time.Hour,
 			Requester: &ambit.Principal{Authority: "login", Subject: "alice"},
 		}
-		if _, err := approvals.Propose(t.Context(), p, nil); err != nil {
+		if _, err := approvals.Propose(t.Context(), p, ambit.Inquiry{}); err != nil {
 			t.Fatal(err)
 		}
 	}

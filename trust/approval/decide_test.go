@@ -13,13 +13,14 @@ import (
 	"github.com/ambit-dev/ambit/trust/approval"
 )
 
-// Who may say what about whose proposal.
-func TestT13_RelationsAndLevels(t *testing.T) {
-	t.Parallel()
-	relations := []struct {
-		name    string
-		decider func(n *notes, requester *ambit.Principal) *ambit.Principal
-	}{
+// relation is how somebody who decides stands to a requester behind whom is owner.
+type relation struct {
+	name    string
+	decider func(n *notes, requester *ambit.Principal) *ambit.Principal
+}
+
+func relations() []relation {
+	return []relation{
 		{"the requester", func(_ *notes, requester *ambit.Principal) *ambit.Principal { return requester }},
 		{"the person behind the requester", func(n *notes, _ *ambit.Principal) *ambit.Principal { return n.person("owner") }},
 		{"somebody with the same person behind", func(n *notes, _ *ambit.Principal) *ambit.Principal {
@@ -41,10 +42,15 @@ func TestT13_RelationsAndLevels(t *testing.T) {
 		{"nobody", func(*notes, *ambit.Principal) *ambit.Principal { return &ambit.Principal{Kind: ambit.KindAnonymous} }},
 		{"none", func(*notes, *ambit.Principal) *ambit.Principal { return nil }},
 	}
+}
+
+// Who may say what about whose proposal.
+func TestT13_RelationsAndLevels(t *testing.T) {
+	t.Parallel()
 	verdicts := []approval.Verdict{approval.Approve, approval.Deny, approval.Revoke}
 	var got strings.Builder
 	for _, capability := range []string{"notes.purge", "notes.purge_all", "notes.confirm"} {
-		for _, relation := range relations {
+		for _, relation := range relations() {
 			fmt.Fprintf(&got, "%-16s %-41s", capability, relation.name)
 			for _, v := range verdicts {
 				n := newNotes(t, approval.Options{})

@@ -36,6 +36,12 @@
 // A decision holds for the preview that the person saw, and for no other: the
 // preview is computed again when they decide, and when the call is made.
 //
+// # In advance
+//
+// With [Options.LongestGrant] a person can approve calls before they are made, by a
+// [Grant]: [Approvals.Give] keeps it, and a call that it covers is approved by that
+// person's word as soon as it asks, by the same rules.
+//
 // # The human channel
 //
 // There is no capability for any of this. Persons decide on the [Page], which is

@@ -2,5 +2,5 @@ package approval
 
 import "errors"
 
-// ErrNotFound says that there is no such proposal, for this tenant.
-var ErrNotFound = errors.New("approval: there is no such proposal")
+// ErrNotFound says that there is no such proposal, or grant, for this tenant.
+var ErrNotFound = errors.New("approval: there is no such proposal or grant")

@@ -70,6 +70,62 @@ func Example() {
 	// true <nil>
 }
 
+// A person allows the calls of a nightly job in advance: those whose input satisfies
+// a schema run when they are made, any other waits.
+func ExampleApprovals_Give() {
+	quiet := slog.New(slog.DiscardHandler)
+	approvals, err := approval.New(memory.New(), approval.Options{LongestGrant: 30 * 24 * time.Hour, Logger: quiet})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	keys, err := ambit.ParseKeyRing(ambit.NewKey())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	app := ambit.New(ambit.Options{Name: "notes", Keys: keys, Approver: approvals, Logger: quiet})
+	purge := ambit.NewContract[struct {
+		Folder string `json:"folder"`
+	}, ambit.Empty](ambit.Spec{
+		Name: "notes.purge", Title: "Purge a folder", Description: "Deletes the notes of a folder for good.",
+		Effect: ambit.Destructive, Permission: "notes:purge", Expose: ambit.Schedule,
+	})
+	app.Add(purge.Bind(func(_ context.Context, in struct {
+		Folder string `json:"folder"`
+	},
+	) (ambit.Empty, error) {
+		fmt.Println("purged", in.Folder)
+		return ambit.Empty{}, nil
+	}))
+	janitor := &ambit.Principal{Authority: "jobs", Subject: "janitor", Kind: ambit.KindService, Permissions: []string{"notes:purge"}}
+	bob := &ambit.Principal{Authority: "login", Subject: "bob", Permissions: []string{"approvals:decide"}}
+
+	ctx := context.Background()
+	grant, err := approvals.Give(ctx, app, bob, approval.Grant{ // at a terminal in earnest: notes grants give
+		Principal: janitor.Key(), Capability: "notes.purge", Input: []byte(`{"properties": {"folder": {"const": "trash"}}}`),
+		Until: time.Now().Add(7 * 24 * time.Hour), Budget: 14, Given: approval.Decision{Reason: "the nightly clean-up"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(grant.Principal, string(grant.Input))
+	for _, folder := range []string{"trash", "drafts"} {
+		ctx, run := app.NewRun(ctx, ambit.RunOptions{Principal: janitor, Surface: ambit.Schedule})
+		_, err := purge.Call(ctx, struct {
+			Folder string `json:"folder"`
+		}{folder})
+		run.End()
+		fmt.Println(folder, "waits:", ambit.CodeOf(err) == ambit.CodeApprovalPending)
+	}
+	// Output:
+	// 0:/4:jobs/janitor {"properties":{"folder":{"const":"trash"}}}
+	// purged trash
+	// trash waits: false
+	// drafts waits: true
+}
+
 // The page knows who is logged in from the application, and sends whoever is not
 // to its login.
 func ExampleNewPage() {

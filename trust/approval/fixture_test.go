@@ -31,6 +31,7 @@ type notes struct {
 	approvals *approval.Approvals
 
 	calls atomic.Int64 // of handlers
+	fails atomic.Bool  // the handler vouches that nothing happened
 
 	mu     sync.Mutex
 	shelf  string                      // what a preview shows
@@ -77,7 +78,13 @@ func newNotesOn(t testing.TB, store *memory.Store, o approval.Options, adjust ..
 		f(&options)
 	}
 	n.app = ambit.New(options)
-	purge := func(context.Context, shelfInput) (ambit.Empty, error) { n.calls.Add(1); return ambit.Empty{}, nil }
+	purge := func(context.Context, shelfInput) (ambit.Empty, error) {
+		if n.fails.Load() {
+			return ambit.Empty{}, &ambit.Error{Code: ambit.CodeUnavailable, Message: "The shelf is locked.", Executed: ambit.ExecutedNo}
+		}
+		n.calls.Add(1)
+		return ambit.Empty{}, nil
+	}
 	preview := func(_ context.Context, in shelfInput) (ambit.Preview, error) {
 		n.mu.Lock()
 		defer n.mu.Unlock()

@@ -18,6 +18,7 @@ type happening struct {
 	verdict  string
 	preview  ambit.Digest
 	version  string
+	grant    string // by which it was said
 }
 
 // proposed is the happening of a question.
@@ -27,7 +28,7 @@ func proposed(id string, p *ambit.Proposal) happening {
 
 // decided is the happening of somebody's word.
 func decided(kind, id string, p *ambit.Proposal, d *Decision) happening {
-	return happening{kind: kind, id: id, proposal: p, who: d.Principal, reason: d.Reason, verdict: d.Verdict.String(), preview: d.Preview, version: p.Version}
+	return happening{kind: kind, id: id, proposal: p, who: d.Principal, reason: d.Reason, verdict: d.Verdict.String(), preview: d.Preview, version: p.Version, grant: d.Grant}
 }
 
 // reopened is the happening of decisions that no longer count.
@@ -43,6 +44,7 @@ func (h *happening) entry() audit.Record {
 		Kind: h.kind, Tenant: p.Binding.Tenant, Principal: h.who.Key(), PrincipalKind: h.who.Kind.String(), Agent: audit.NewAgent(p.Agent),
 		Capability: p.Binding.Capability, Effect: p.Effect.String(), Via: p.Via.String(), Run: p.Run.String(), Call: p.Call.String(), Request: p.Request,
 		Proposal: h.id, Reason: h.reason, Level: p.Level.String(), Quorum: p.Quorum, Verdict: h.verdict, Version: h.version,
+		Grant: h.grant,
 	}
 	if h.preview != (ambit.Digest{}) {
 		r.Preview = hex.EncodeToString(h.preview[:])
@@ -50,14 +52,31 @@ func (h *happening) entry() audit.Record {
 	return r
 }
 
-// record makes a change of the store, with an entry of the audit log in the same
+// granted is what the audit log says of a grant that somebody gives or revokes.
+func granted(g *Grant, d *Decision, verdict string) func() audit.Record {
+	return func() audit.Record {
+		return audit.Record{
+			Kind: audit.KindGrant, Tenant: g.Tenant, Principal: d.Decider, PrincipalKind: d.Principal.Kind.String(),
+			Capability: g.Capability, Reason: d.Reason, Verdict: verdict, Grant: g.ID,
+			Granted: &audit.Granted{
+				To: g.Principal, Client: g.Client, Agent: g.Agent, Contract: hex.EncodeToString(g.Contract[:]),
+				Input: g.Input, Until: g.Until.UTC(), Budget: g.Budget, Used: g.Used,
+			},
+		}
+	}
+}
+
+// record makes a change of a proposal, with an entry of the audit log in the same
 // transaction where there is one.
 func (a *Approvals) record(ctx context.Context, h happening, change func(ctx context.Context, id string, e *audit.Entry) (changed bool, err error)) error {
+	return a.with(ctx, h.entry, func(ctx context.Context, e *audit.Entry) (bool, error) { return change(ctx, h.id, e) })
+}
+
+// with makes a change of the store with an entry.
+func (a *Approvals) with(ctx context.Context, entry func() audit.Record, change func(ctx context.Context, e *audit.Entry) (changed bool, err error)) error {
 	if a.audit == nil {
-		_, err := change(ctx, h.id, nil)
+		_, err := change(ctx, nil)
 		return err
 	}
-	return a.audit.With(ctx, h.entry(), func(ctx context.Context, e audit.Entry) (bool, error) {
-		return change(ctx, h.id, &e)
-	})
+	return a.audit.With(ctx, entry(), func(ctx context.Context, e audit.Entry) (bool, error) { return change(ctx, &e) })
 }

@@ -80,10 +80,15 @@ type Decision struct {
 	Verdict Verdict
 	// Reason is why, in the person's words. May be empty.
 	Reason string
-	// Preview is the digest of the preview that the person saw.
+	// Preview is the digest of the preview that the person saw, or that there was when
+	// a grant approved.
 	Preview ambit.Digest
 	// At is when.
 	At time.Time
+	// Grant is the ID of the standing grant by which it was said, and Until when that
+	// ends. Empty: the person was asked.
+	Grant string
+	Until time.Time
 }
 
 // Change is what has become of a proposal that somebody has decided, or is
@@ -139,6 +144,7 @@ type Caps struct {
 // another tenant's, is [ErrNotFound].
 type Store interface {
 	ambit.Ledger
+	GrantStore
 
 	// Propose returns the record that answers for the proposal's operation, or
 	// makes one under id. At any time one record answers for an operation. It
@@ -180,6 +186,6 @@ type Store interface {
 	Reconsider(ctx context.Context, tenant, id string, c Change, e *audit.Entry) (r Record, changed bool, err error)
 	// Forget removes records that have been closed for longer than keep, which
 	// is never less than it takes for their outcomes to be repeated, and returns
-	// how many.
+	// how many. Grants that were revoked or have expired for longer go with them.
 	Forget(ctx context.Context, keep time.Duration) (int, error)
 }

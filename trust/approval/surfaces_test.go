@@ -54,17 +54,22 @@ func TestT12_CredentialsOfADeciderChangeNothing(t *testing.T) {
 	if status, text := send(http.MethodPost, "/api/notes/purge", "application/json", `{"folder":"other"}`); status != http.StatusConflict || !strings.Contains(text, "approval_pending") {
 		t.Fatalf("the key: want it to work, got %d %s", status, text)
 	}
-	input := fmt.Sprintf(`{"id":%q,"verdict":"approve"}`, id)
-	for _, verb := range []string{"approve", "decide", "deny", "revoke", "settle", "list", "get", "show"} {
-		for _, path := range []string{"/api/approvals/" + verb, "/api/approval/" + verb, "/api/ambit/approvals/" + verb} {
+	input := fmt.Sprintf(`{"id":%q,"verdict":"approve","capability":"notes.purge","principal":%q,"input":{},"budget":1}`, id, s.person("alice").Key())
+	for _, verb := range []string{"approve", "decide", "deny", "revoke", "settle", "list", "get", "show", "give", "grant"} {
+		for _, path := range []string{"/api/approvals/" + verb, "/api/approval/" + verb, "/api/ambit/approvals/" + verb, "/api/grants/" + verb, "/api/grant/" + verb} {
 			if status, _ := send(http.MethodPost, path, "application/json", input); status != http.StatusNotFound {
 				t.Errorf("%s: want 404, got %d", path, status)
 			}
 		}
-		call := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"approvals_%s","arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, verb, input)
-		if status, text := send(http.MethodPost, "/mcp", "application/json", call); status < 400 && !strings.Contains(text, "-32602") {
-			t.Errorf("MCP tool approvals_%s: want an unknown tool, got %d %s", verb, status, text)
+		for _, of := range []string{"approvals", "grants"} {
+			call := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s_%s","arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, of, verb, input)
+			if status, text := send(http.MethodPost, "/mcp", "application/json", call); status < 400 && !strings.Contains(text, "-32602") {
+				t.Errorf("MCP tool %s_%s: want an unknown tool, got %d %s", of, verb, status, text)
+			}
 		}
+	}
+	if status, _ := send(http.MethodPost, "/approvals/grants", "application/x-www-form-urlencoded", form.Encode()); status != http.StatusNotFound {
+		t.Errorf("granting on the page: want 404, got %d", status)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if status, _ := send(method, "/approvals/"+id, "application/x-www-form-urlencoded", form.Encode()); status != http.StatusNotFound {
@@ -73,7 +78,7 @@ func TestT12_CredentialsOfADeciderChangeNothing(t *testing.T) {
 	}
 	for surface := ambit.HTTP; surface <= ambit.CommandLine; surface <<= 1 {
 		ctx, run := s.app.NewRun(t.Context(), ambit.RunOptions{Principal: bob, Surface: surface})
-		for _, name := range []string{"approvals.decide", "approvals_decide", "approvals.approve"} {
+		for _, name := range []string{"approvals.decide", "approvals_decide", "approvals.approve", "grants.give", "grants_give", "grants.revoke"} {
 			if _, err := run.Invoke(ctx, ambit.Request{Name: name, Input: []byte(input)}); codeOf(err) != ambit.CodeNotFound {
 				t.Errorf("%s over %s: want %s, got %v", name, surface, ambit.CodeNotFound, err)
 			}
@@ -82,6 +87,9 @@ func TestT12_CredentialsOfADeciderChangeNothing(t *testing.T) {
 			t.Errorf("in a run of %s: want %s, got %v", surface, ambit.CodeNotFound, err)
 		}
 		run.End()
+	}
+	if list, _, err := s.store.Grants(t.Context(), approval.GrantFilter{}); err != nil || len(list) != 0 {
+		t.Errorf("want no grant, got %d, %v", len(list), err)
 	}
 	if got := s.state(id); got != "pending" {
 		t.Errorf("want pending, got %s", got)

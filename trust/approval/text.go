@@ -98,6 +98,9 @@ func writePreview(b *strings.Builder, name string, p *ambit.Preview) {
 // String is a decision in one line.
 func (d shownDecision) String() string {
 	line := d.Said + " by " + d.Who + ", " + d.When
+	if d.Grant != "" {
+		line += ", by the standing grant " + d.Grant
+	}
 	if d.Reason != "" {
 		line += ": \"" + d.Reason + "\""
 	}

@@ -109,12 +109,12 @@ func takes(r *Record) string {
 }
 
 // shownDecision is a decision as a person is shown it.
-type shownDecision struct{ Said, Class, Who, When, Reason string }
+type shownDecision struct{ Said, Class, Who, When, Reason, Grant string }
 
 func decisions(r *Record) []shownDecision {
 	var list []shownDecision
 	for _, d := range r.Decisions {
-		s := shownDecision{Who: visible.Text(d.Name), When: moment(d.At), Reason: visible.Text(d.Reason)}
+		s := shownDecision{Who: visible.Text(d.Name), When: moment(d.At), Reason: visible.Text(d.Reason), Grant: visible.Text(d.Grant)}
 		switch d.Verdict {
 		case Approve:
 			s.Said = "Approved"
@@ -157,5 +157,5 @@ func remaining(d time.Duration) string {
 	case d < 48*time.Hour:
 		return strconv.Itoa(int(d.Round(time.Hour).Hours())) + " h left"
 	}
-	return strconv.Itoa(int(d.Hours()/24)) + " days left"
+	return strconv.Itoa(int(d.Round(time.Hour).Hours()/24)) + " days left"
 }

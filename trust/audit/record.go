@@ -26,6 +26,8 @@ const (
 	KindProposal = "proposal"
 	// KindDecision is what a person said about a proposal.
 	KindDecision = "decision"
+	// KindGrant is a standing grant that a person gave or revoked.
+	KindGrant = "grant"
 	// KindConsent is what the run's own person answered at once.
 	KindConsent = "consent"
 	// KindGap says how many calls have no entry.
@@ -110,6 +112,10 @@ type Record struct {
 	// version of the target in it, which is also what a call was allowed for.
 	Preview string `json:"preview,omitempty"`
 	Version string `json:"version,omitempty"`
+	// Grant is the id of the standing grant that a decision was made by, or that was
+	// given or revoked; Granted is what it allows, in an entry of the latter.
+	Grant   string   `json:"grant,omitempty"`
+	Granted *Granted `json:"granted,omitempty"`
 
 	// Gap counts what has no entry, in a gap.
 	Gap *Gap `json:"gap,omitempty"`
@@ -148,6 +154,25 @@ type Pruned struct {
 	Through uint64 `json:"through"`
 	// Before is the time that all of them were older than.
 	Before time.Time `json:"before"`
+}
+
+// Granted says what a standing grant allows.
+type Granted struct {
+	// To is the [ambit.Principal.Key] of the one whose calls it is for; Client and
+	// Agent, an URL, are of whom and by what they have to come. Empty: of and by
+	// none.
+	To     string `json:"to"`
+	Client string `json:"client,omitempty"`
+	Agent  string `json:"agent,omitempty"`
+	// Contract is the hash of the capability's contract, in hexadecimal.
+	Contract string `json:"contract"`
+	// Input is the JSON Schema of the inputs.
+	Input json.RawMessage `json:"input"`
+	// Until is when it ends, Budget how many calls it approves, and Used how many it
+	// had approved.
+	Until  time.Time `json:"until"`
+	Budget int       `json:"budget"`
+	Used   int       `json:"used,omitempty"`
 }
 
 // NewAgent returns the agent of a record, nil where the identity is of none.

@@ -72,6 +72,8 @@ type decision struct {
 	Reason    string     `json:"reason,omitempty"`
 	Preview   []byte     `json:"preview,omitempty"`
 	At        int64      `json:"at"` // microseconds since 1970
+	Grant     string     `json:"grant,omitempty"`
+	Until     int64      `json:"until,omitempty"` // as At
 }
 
 // Proposal returns a proposal without its Input.
@@ -180,9 +182,13 @@ func Decisions(list []approval.Decision) ([]byte, error) {
 	}
 	stored := make([]decision, len(list))
 	for i, d := range list {
-		stored[i] = decision{d.Decider, d.Behind, d.Name, fromPrincipal(d.Principal), uint8(d.Verdict), d.Reason, Digest(d.Preview), Time(d.At)}
+		stored[i] = fromDecision(d)
 	}
 	return json.Marshal(stored)
+}
+
+func fromDecision(d approval.Decision) decision {
+	return decision{d.Decider, d.Behind, d.Name, fromPrincipal(d.Principal), uint8(d.Verdict), d.Reason, Digest(d.Preview), Time(d.At), d.Grant, Time(d.Until)}
 }
 
 // ParseDecisions reads what Decisions wrote.
@@ -217,6 +223,10 @@ func (r *reader) decision() (d approval.Decision) {
 			d.Preview = r.digest()
 		case "at":
 			d.At = ParseTime(r.int())
+		case "grant":
+			d.Grant = r.string()
+		case "until":
+			d.Until = ParseTime(r.int())
 		default:
 			return false
 		}

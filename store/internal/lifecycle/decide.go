@@ -20,7 +20,7 @@ func (r *Row) Decide(d approval.Decision, now time.Time) (decided, lapsed bool) 
 	switch d.Verdict {
 	case approval.Approve:
 		if r.approvals() >= r.Proposal.Quorum {
-			r.State, r.ExecuteBy = ambit.ProposalApproved, now.Add(r.Proposal.ExecuteWithin)
+			r.State, r.ExecuteBy = ambit.ProposalApproved, r.executeBy(now)
 		}
 	case approval.Deny:
 		r.close(ambit.ProposalDenied, now)
@@ -34,6 +34,18 @@ func (r *Row) Decide(d approval.Decision, now time.Time) (decided, lapsed bool) 
 		r.close(ambit.ProposalFailed, now)
 	}
 	return true, lapsed
+}
+
+// executeBy is until when a call may be made that is approved now: no longer than
+// any of those words holds.
+func (r *Row) executeBy(now time.Time) time.Time {
+	until := now.Add(r.Proposal.ExecuteWithin)
+	for _, d := range r.Decisions {
+		if !d.Until.IsZero() && d.Until.Before(until) {
+			until = d.Until
+		}
+	}
+	return until
 }
 
 func (r *Row) takes(d approval.Decision) bool {

@@ -82,7 +82,8 @@ func (r *Row) Clone() Row {
 }
 
 // Lapse takes over what time has done to the row, and reports whether it has
-// done anything.
+// done anything. What the grant of a decision has approved was given no longer than
+// the grant.
 func (r *Row) Lapse(now time.Time) bool {
 	switch {
 	case r.Kind == ambit.KindConsent:
@@ -93,9 +94,24 @@ func (r *Row) Lapse(now time.Time) bool {
 		r.close(ambit.ProposalExpired, r.ExecuteBy)
 	case r.State == ambit.ProposalExecuting && !now.Before(r.Lapses):
 		r.State = ambit.ProposalUnknown
+	case r.State == ambit.ProposalPending:
+		return r.withdraw(func(d approval.Decision) bool { return !d.Until.IsZero() && !now.Before(d.Until) })
 	default:
 		return false
 	}
+	return true
+}
+
+// withdraw takes back decisions, and reports whether there were any.
+func (r *Row) withdraw(which func(approval.Decision) bool) bool {
+	if !slices.ContainsFunc(r.Decisions, which) {
+		return false
+	}
+	left := slices.DeleteFunc(slices.Clone(r.Decisions), which)
+	if len(left) == 0 {
+		left = nil
+	}
+	r.Decisions = left
 	return true
 }
 

@@ -1,0 +1,79 @@
+package approval
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+
+	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/schema"
+	"github.com/ambit-dev/ambit/trust/audit"
+)
+
+// byGrants lets the standing grants for a call say what they have to say about its
+// proposal, as long as that waits for a person: those first that end first. What
+// cannot be found out about a grant is for the operator, and the call waits.
+func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, about ambit.Inquiry) (Record, error) {
+	if about.Fits == nil || p.Level < ambit.Human || !r.waits() {
+		return r, nil
+	}
+	b := p.Binding
+	grants, _, err := a.store.Grants(ctx, GrantFilter{Tenant: b.Tenant, Principal: b.Principal, Capability: b.Capability, Live: true, Limit: maxLiveGrants})
+	if err != nil {
+		return r, err
+	}
+	slices.SortFunc(grants, func(x, y Grant) int { return x.Until.Compare(y.Until) })
+	for i := range grants {
+		g := &grants[i]
+		if ended := ctx.Err(); ended != nil || !r.waits() {
+			return r, ended
+		}
+		if !g.Covers(b) || !a.counts(ctx, &r, p, g, about) {
+			continue
+		}
+		if r, err = a.decideByGrant(ctx, r, p, g); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// counts reports whether the word of a grant counts about this call: whether its
+// granter could approve it now, if asked, and the input is as the grant says.
+func (a *Approvals) counts(ctx context.Context, r *Record, p ambit.Proposal, g *Grant, about ambit.Inquiry) bool {
+	granter := g.Given.Principal
+	if granter == nil || decidedBy(r, granter) ||
+		max(r.Proposal.Level, p.Level) == ambit.FourEyes && (related(granter, p.Requester) || related(granter, r.Proposal.Requester)) {
+		return false
+	}
+	input, err := schema.Parse(g.Input)
+	if err == nil {
+		if !about.Fits(input) {
+			return false
+		}
+		err = about.May(ctx, granter)
+	}
+	if err != nil && !isForbidden(err) {
+		a.logger.WarnContext(ctx, "a standing grant does not count, because it cannot be judged", slog.String("grant", g.ID), slog.String("proposal", r.ID), slog.Any("cause", err))
+	}
+	return err == nil
+}
+
+// decideByGrant has the store add the granter's word, unless the grant has ended in
+// the meantime.
+func (a *Approvals) decideByGrant(ctx context.Context, r Record, p ambit.Proposal, g *Grant) (now Record, err error) {
+	d := g.Given
+	d.Verdict, d.Preview, d.Grant = Approve, p.Preview, g.ID
+	changed := false
+	err = a.record(ctx, decided(audit.KindDecision, r.ID, &p, &d), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
+		now, changed, err = a.store.DecideByGrant(ctx, g.Tenant, id, g.ID, d.Preview, e)
+		return changed, err
+	})
+	if err != nil {
+		return r, err
+	}
+	if changed {
+		a.logger.InfoContext(ctx, "proposal approved by a standing grant", slog.String("proposal", r.ID), slog.String("grant", g.ID), slog.String("granter", d.Decider), slog.Int("left", max(g.Budget-g.Used-1, 0)), slog.String("state", now.State.String()))
+	}
+	return now, nil
+}
