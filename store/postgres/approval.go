@@ -139,12 +139,13 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 			) AS page`+newest, where.args...).Query(func(rows pgx.Rows) error {
 			defer rows.Close()
 			var number, last, now int64
+			read := encode.NewReader(&number, &now)
 			for rows.Next() {
 				if len(page) == limit {
 					next = strconv.FormatInt(last, 10)
 					return nil
 				}
-				r, err := encode.Row(rows.Scan, &number, &now)
+				r, err := read.Row(rows.Scan)
 				if err != nil {
 					return err
 				}

@@ -48,7 +48,7 @@ func (s *Store) Rows(ctx context.Context, tenant string) (map[string]lifecycle.R
 				if err != nil {
 					return err
 				}
-				all[r.ID] = r
+				all[r.ID] = *r
 			}
 			return rows.Err()
 		})

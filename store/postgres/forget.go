@@ -55,7 +55,7 @@ func (s *Store) Forget(ctx context.Context, keep time.Duration) (forgotten int, 
 					if err != nil {
 						return err
 					}
-					rows = append(rows, held{r, true})
+					rows = append(rows, held{*r, true})
 				}
 				return found.Err()
 			})

@@ -20,12 +20,15 @@ type held struct {
 func (u *unit) row(into *held, condition, lock string, args ...any) {
 	u.queue("SELECT "+encode.Columns+" FROM {}proposal WHERE "+condition+" "+lock, args...).QueryRow(func(row pgx.Row) error {
 		r, err := encode.Row(row.Scan)
-		if errors.Is(err, pgx.ErrNoRows) {
-			*into = held{}
+		*into = held{}
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
 			return nil
+		case err != nil:
+			return err
 		}
-		*into = held{r, err == nil}
-		return err
+		*into = held{*r, true}
+		return nil
 	})
 }
 

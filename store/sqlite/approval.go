@@ -127,12 +127,13 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 		}
 		defer rows.Close()
 		last := int64(0)
+		read := encode.NewReader(&last)
 		for rows.Next() {
 			if len(page) == limit {
 				next = strconv.FormatInt(last, 10)
 				return nil
 			}
-			r, err := encode.Row(rows.Scan, &last)
+			r, err := read.Row(rows.Scan)
 			if err != nil {
 				return err
 			}

@@ -11,11 +11,14 @@ import (
 
 // row returns the row that a condition is true of.
 func (u *unit) row(ctx context.Context, condition string, args ...any) (r lifecycle.Row, found bool, err error) {
-	r, err = encode.Row(u.queryRow(ctx, "SELECT "+encode.Columns+" FROM {}proposal WHERE "+condition, args...).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
+	read, err := encode.Row(u.queryRow(ctx, "SELECT "+encode.Columns+" FROM {}proposal WHERE "+condition, args...).Scan)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return lifecycle.Row{}, false, nil
+	case err != nil:
+		return lifecycle.Row{}, false, err
 	}
-	return r, err == nil, err
+	return *read, true, nil
 }
 
 // insert adds a row.

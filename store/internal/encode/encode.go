@@ -90,9 +90,14 @@ func Proposal(p ambit.Proposal) ([]byte, error) {
 }
 
 // ParseProposal reads what Proposal wrote.
-func ParseProposal(text []byte) (ambit.Proposal, error) {
+func ParseProposal(text []byte) (p ambit.Proposal, err error) {
+	err = parseProposal(text, &p)
+	return p, err
+}
+
+// parseProposal is ParseProposal without moving what was read: it is large.
+func parseProposal(text []byte, p *ambit.Proposal) error {
 	r := reader{text: text}
-	p := ambit.Proposal{}
 	r.object(func(name []byte) bool {
 		switch string(name) {
 		case "tenant":
@@ -151,9 +156,10 @@ func ParseProposal(text []byte) (ambit.Proposal, error) {
 		return true
 	})
 	if err := r.end(); err != nil {
-		return ambit.Proposal{}, fmt.Errorf("a stored proposal cannot be read: %w", err)
+		*p = ambit.Proposal{}
+		return fmt.Errorf("a stored proposal cannot be read: %w", err)
 	}
-	return p, nil
+	return nil
 }
 
 func (r *reader) agent() (a ambit.AgentIdentity) {

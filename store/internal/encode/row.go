@@ -19,35 +19,53 @@ func ListColumns(nothing string) string {
 }
 
 // Row reads a row of Columns, and others after them.
-func Row(scan func(...any) error, more ...any) (lifecycle.Row, error) {
-	var c struct { // one thing, since the driver has all of it moved to the heap
-		lifecycle.Row
-		operation, proposal, input, decisions, attempt, key               []byte
-		created, decideBy, executeBy, claimed, lapses, finished, closedAt int64
-	}
-	r := &c.Row
-	err := scan(append([]any{
+func Row(scan func(...any) error, more ...any) (*lifecycle.Row, error) {
+	return NewReader(more...).Row(scan)
+}
+
+// Reader reads one row of Columns after the other into the same memory.
+type Reader struct {
+	row                                                               lifecycle.Row
+	operation, proposal, input, decisions, attempt, key               []byte
+	created, decideBy, executeBy, claimed, lapses, finished, closedAt int64
+
+	into []any // all of them, in the order of Columns
+}
+
+// NewReader returns a reader that puts what follows Columns into these.
+func NewReader(more ...any) *Reader {
+	c := new(Reader)
+	r := &c.row
+	c.into = append([]any{
 		&r.ID, &r.Kind, &r.State, &r.Open, &c.operation, &c.proposal, &c.input, &c.decisions,
 		&c.created, &c.decideBy, &c.executeBy, &c.claimed, &c.lapses, &c.finished, &c.closedAt, &c.attempt, &c.key, &r.Outcome,
-	}, more...)...)
+	}, more...)
+	return c
+}
+
+// Row reads a row, which is the reader's until the next one: what it refers to is not.
+func (c *Reader) Row(scan func(...any) error) (*lifecycle.Row, error) {
+	c.row = lifecycle.Row{}
+	r := &c.row
+	err := scan(c.into...)
 	if err != nil {
-		return lifecycle.Row{}, err
+		return nil, err
 	}
-	if r.Proposal, err = ParseProposal(c.proposal); err != nil {
-		return lifecycle.Row{}, err
+	if err := parseProposal(c.proposal, &r.Proposal); err != nil {
+		return nil, err
 	}
 	if r.Decisions, err = ParseDecisions(c.decisions); err != nil {
-		return lifecycle.Row{}, err
+		return nil, err
 	}
 	r.Operation, r.Proposal.Input = ParseDigest(c.operation), c.input
 	r.Attempt, r.Key = ParseAttempt(c.attempt), ParseDigest(c.key)
 	r.Created, r.DecideBy, r.ExecuteBy = ParseTime(c.created), ParseTime(c.decideBy), ParseTime(c.executeBy)
 	r.Claimed, r.Lapses = ParseTime(c.claimed), ParseTime(c.lapses)
 	r.Finished = ParseTime(c.finished)
-	if !waits(*r) {
+	if !waits(r) {
 		r.Closed = ParseTime(c.closedAt)
 	}
-	return *r, nil
+	return r, nil
 }
 
 // NewColumns are those that a new row has something in, in the order of New.
@@ -82,14 +100,14 @@ func Changed(r lifecycle.Row) ([]any, error) {
 }
 
 // waits reports whether the row closes by itself when its time is over.
-func waits(r lifecycle.Row) bool {
+func waits(r *lifecycle.Row) bool {
 	return r.Kind == ambit.KindApproval && (r.State == ambit.ProposalPending || r.State == ambit.ProposalApproved)
 }
 
 // closes is when a row was closed or will be if nothing happens, which is what it
 // is forgotten by.
 func closes(r lifecycle.Row) int64 {
-	if waits(r) {
+	if waits(&r) {
 		until, _ := r.AnswersUntil()
 		return Time(until)
 	}
