@@ -196,7 +196,7 @@ func (u *unit) saidBy(into *[]lifecycle.Row, tenant, id string) {
 			if err != nil {
 				return err
 			}
-			*into = append(*into, r)
+			*into = append(*into, *r)
 		}
 		return rows.Err()
 	})

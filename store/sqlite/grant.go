@@ -188,7 +188,7 @@ func (u *unit) saidBy(ctx context.Context, g approval.Grant) (list []lifecycle.R
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, r)
+		list = append(list, *r)
 	}
 	return list, rows.Err()
 }
