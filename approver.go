@@ -36,9 +36,9 @@ type Approver interface {
 // is of no use afterwards.
 type Inquiry struct {
 	// May says whether somebody who has decided, or is about to, may do so, as
-	// [App.Permits] says it of Proposal.DecidePermission: nil, an error of
-	// CodeForbidden, or one that leaves it open.
-	May func(ctx context.Context, decider *Principal) error
+	// [App.Permits] says it of Proposal.DecidePermission: an error of CodeForbidden, one
+	// that leaves it open, or none and the decider as they are now.
+	May func(ctx context.Context, decider *Principal) (now *Principal, err error)
 	// Fits reports whether the complete input in canonical form, with secret values
 	// replaced as deciders see them, satisfies a schema. False also where that could
 	// not be found out within the schema's budget of work. Nil: something about this

@@ -92,8 +92,12 @@ func (a *App) previewAtWork(call *Call, in *invocation) (shownPreview, *Error) {
 // propose asks for the proposal that answers for the call.
 func (a *App) propose(call *Call, in *invocation, need Approval, shown shownPreview) *Error {
 	p := a.proposal(call, in, need, shown)
-	about := Inquiry{May: func(ctx context.Context, decider *Principal) error {
-		return a.Permits(ctx, decider, p.DecidePermission)
+	about := Inquiry{May: func(ctx context.Context, decider *Principal) (*Principal, error) {
+		now, refused := a.permits(ctx, decider, p.DecidePermission)
+		if refused != nil {
+			return nil, refused
+		}
+		return now, nil
 	}}
 	if in.concern == "" { // a doubt about this very call takes somebody who is asked about it
 		about.Fits = func(s *schema.Schema) bool {

@@ -168,42 +168,43 @@ func (a *App) readmit(call *Call, in *invocation) *Error {
 // [Options.Resolve], and the [Policy] judges. CodeForbidden says that it does
 // not, CodeUnavailable that nobody knows.
 func (a *App) Permits(ctx context.Context, p *Principal, permission string) error {
-	if failure := a.permits(ctx, p, permission); failure != nil {
+	if _, failure := a.permits(ctx, p, permission); failure != nil {
 		return failure.completed(a.errorOptions())
 	}
 	return nil
 }
 
-func (a *App) permits(ctx context.Context, p *Principal, permission string) (failure *Error) {
+// permits returns the principal as it is now where it holds the permission.
+func (a *App) permits(ctx context.Context, p *Principal, permission string) (now *Principal, failure *Error) {
 	defer func() {
 		if v := recover(); v != nil {
-			failure = &Error{Code: CodeUnavailable, cause: a.panicked(ctx, "", v)}
+			now, failure = nil, &Error{Code: CodeUnavailable, cause: a.panicked(ctx, "", v)}
 		}
 	}()
 	forbidden := &Error{Code: CodeForbidden}
 	if p.fault() != "" || permission == "" {
-		return forbidden
+		return nil, forbidden
 	}
 	if a.options.Resolve != nil {
 		key := p.Key()
 		var err error
 		switch p, err = a.resolve(ctx, p); {
 		case err != nil:
-			return &Error{Code: CodeUnavailable, cause: err}
+			return nil, &Error{Code: CodeUnavailable, cause: err}
 		case p == nil:
-			return forbidden
+			return nil, forbidden
 		case p.fault() != "" || p.Key() != key:
-			return &Error{Code: CodeUnavailable, cause: errors.New("Options.Resolve returned another or no valid principal for " + key)}
+			return nil, &Error{Code: CodeUnavailable, cause: errors.New("Options.Resolve returned another or no valid principal for " + key)}
 		}
 	}
 	if !p.Expires.IsZero() && !time.Now().Before(p.Expires) {
-		return forbidden
+		return nil, forbidden
 	}
 	switch refused := a.permitted(ctx, p, permission); {
 	case refused.hides():
-		return forbidden
+		return nil, forbidden
 	case refused.refused():
-		return &Error{Code: CodeUnavailable, cause: refused.cause}
+		return nil, &Error{Code: CodeUnavailable, cause: refused.cause}
 	}
-	return nil
+	return p, nil
 }

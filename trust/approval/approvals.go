@@ -219,8 +219,8 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, about ambit.Inqu
 		if d.Verdict != Approve {
 			continue
 		}
-		if d.Principal != nil && (p.Level != ambit.FourEyes || !related(d.Principal, p.Requester)) && (d.Grant == "" || about.Fits != nil) {
-			refused := about.May(ctx, d.Principal)
+		if d.Principal != nil && (d.Grant == "" || about.Fits != nil) {
+			refused := mayApprove(ctx, d.Principal, r, p, about)
 			if refused == nil {
 				continue
 			}
@@ -231,6 +231,22 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, about ambit.Inqu
 		c.Without, needed = append(c.Without, d.Decider), true
 	}
 	return c, needed, nil
+}
+
+// mayApprove returns nil where a decider may approve a call now, and is another pair of
+// eyes where it takes one, both as they were known when they decided and as they are
+// known now.
+func mayApprove(ctx context.Context, decider *ambit.Principal, r *Record, p ambit.Proposal, about ambit.Inquiry) error {
+	now, err := about.May(ctx, decider)
+	if err != nil || max(r.Proposal.Level, p.Level) < ambit.FourEyes {
+		return err
+	}
+	for _, who := range []*ambit.Principal{decider, now} {
+		if related(who, p.Requester) || related(who, r.Proposal.Requester) {
+			return &ambit.Error{Code: ambit.CodeForbidden}
+		}
+	}
+	return nil
 }
 
 // propose finds or makes the record.

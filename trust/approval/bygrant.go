@@ -42,8 +42,7 @@ func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, ab
 // granter could approve it now, if asked, and the input is as the grant says.
 func (a *Approvals) counts(ctx context.Context, r *Record, p ambit.Proposal, g *Grant, about ambit.Inquiry) bool {
 	granter := g.Given.Principal
-	if granter == nil || decidedBy(r, granter) ||
-		max(r.Proposal.Level, p.Level) == ambit.FourEyes && (related(granter, p.Requester) || related(granter, r.Proposal.Requester)) {
+	if granter == nil || decidedBy(r, granter) {
 		return false
 	}
 	input, err := schema.Parse(g.Input)
@@ -51,7 +50,7 @@ func (a *Approvals) counts(ctx context.Context, r *Record, p ambit.Proposal, g *
 		if !about.Fits(input) {
 			return false
 		}
-		err = about.May(ctx, granter)
+		err = mayApprove(ctx, granter, r, p, about)
 	}
 	if err != nil && !isForbidden(err) {
 		a.logger.WarnContext(ctx, "a standing grant does not count, because it cannot be judged", slog.String("grant", g.ID), slog.String("proposal", r.ID), slog.Any("cause", err))

@@ -232,3 +232,24 @@ func TestT20_AnotherContract(t *testing.T) {
 		t.Errorf("want to be told that the capability has changed, got\n%s", view)
 	}
 }
+
+// Who stands behind a granter is known as of the call, not as of the grant, which may
+// be a month old; and so it is of whoever has decided.
+func TestT13_OtherEyesAsOfNow(t *testing.T) {
+	t.Parallel()
+	n := newGrantable(t)
+	alice, bob := n.person("alice"), n.person("bob")
+	n.give(bob, allowing(alice, calling("notes.purge_all")))
+	id := n.ask(alice, "notes.purge_all", "by hand") // which the schema of the grant is not about
+	n.must(n.decide(bob, id, approval.Approve))
+	n.person("bob", behind(alice))
+	for _, folder := range []string{"old", "by hand"} {
+		if got := n.purges(alice, "notes.purge_all", folder); got != ambit.CodeApprovalPending {
+			t.Errorf("%s, with one person behind both: want it to wait, got %q", folder, got)
+		}
+	}
+	n.person("bob")
+	if got := n.purges(alice, "notes.purge_all", "old"); got != "" {
+		t.Errorf("with two persons: want it made, got %q", got)
+	}
+}
