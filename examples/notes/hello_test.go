@@ -36,7 +36,7 @@ func TestHello(t *testing.T) {
 	binary := filepath.Join(folder, "hello.exe")
 	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", binary, ".")
 	build.Dir = folder
-	build.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off", "GOFLAGS=-buildvcs=false", "PWD="+folder)
+	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "PWD="+folder)
 	run(t, build)
 
 	addr := listen(t, exec.CommandContext(t.Context(), binary, "--addr", "127.0.0.1:0")).addr
