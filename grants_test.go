@@ -1,9 +1,11 @@
 package ambit_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -198,18 +200,23 @@ func (unable) Grants(context.Context, approval.GrantFilter) ([]approval.Grant, s
 	return nil, "", errAway
 }
 
-// Where nobody can tell what is allowed, the call is refused, and can be made later.
+// Where nobody can tell what is allowed, the call waits for a person, and the operator
+// is told why.
 func TestT20_GrantsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
+	var log bytes.Buffer
 	w := newGranted(t, func(w *world) {
 		var err error
-		if w.approvals, err = approval.New(unable{w.store}, approval.Options{Logger: quiet(), LongestGrant: time.Hour}); err != nil {
+		w.approvals, err = approval.New(unable{w.store}, approval.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), LongestGrant: time.Hour})
+		if err != nil {
 			t.Fatal(err)
 		}
 		w.spec.Approval, w.options.Approver = ambit.Human, w.approvals
 	})
 	text, _ := w.call(writer, ambit.HTTP, ambit.Request{})
-	is(t, "the store is away", `"unavailable"`, text)
+	is(t, "the store is away", `"approval_pending"`, text)
+	is(t, "the log", "standing grants cannot be read or used, so the call waits", log.String())
+	is(t, "the log", errAway.Error(), log.String())
 	if w.runs.Load() != 0 {
 		t.Errorf("want no run, got %d", w.runs.Load())
 	}

@@ -56,6 +56,21 @@ func Benchmark(b *testing.B, stores Stores) {
 		_, id := propose()
 		return func() { approve(id) }
 	})
+	phase("decide by a grant", func() func() {
+		g, err := s.Give(ctx, w.grant(func(g *approval.Grant) { g.ID, g.Capability = rand.Text(), rand.Text() }), nil)
+		must(err)
+		p, id := w.proposal(rand.Text(), func(p *ambit.Proposal) { p.Binding.Capability = g.Capability }), rand.Text()
+		ask(p, id)
+		return func() {
+			live, _, err := s.Grants(ctx, approval.GrantFilter{Tenant: g.Tenant, Principal: g.Principal, Capability: g.Capability, Live: true})
+			must(err)
+			_, changed, err := s.DecideByGrant(ctx, w.tenant, id, live[0].ID, p.Preview, nil)
+			must(err)
+			if !changed {
+				b.Fatal("want the grant to count")
+			}
+		}
+	})
 	take := func(c ambit.Claim) {
 		_, err := s.Claim(ctx, c)
 		must(err)

@@ -163,10 +163,7 @@ func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, about ambit.I
 		}
 		reopened = was == ambit.ProposalApproved
 	}
-	if r, err = a.byGrants(ctx, r, p, about); err != nil {
-		return ambit.Standing{}, err
-	}
-	if created || reopened {
+	if r = a.byGrants(ctx, r, p, about); created || reopened {
 		a.tell(r)
 	}
 	return a.standing(r), nil

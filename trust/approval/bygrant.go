@@ -11,31 +11,28 @@ import (
 )
 
 // byGrants lets the standing grants for a call say what they have to say about its
-// proposal, as long as that waits for a person: those first that end first. What
-// cannot be found out about a grant is for the operator, and the call waits.
-func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, about ambit.Inquiry) (Record, error) {
+// proposal, as long as that waits for a person: those first that end first. Where
+// something cannot be found out or written, that is for the operator, and the call
+// waits, of which the notifiers are told as of any other.
+func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, about ambit.Inquiry) Record {
 	if about.Fits == nil || p.Level < ambit.Human || !r.waits() {
-		return r, nil
+		return r
 	}
 	b := p.Binding
 	grants, _, err := a.store.Grants(ctx, GrantFilter{Tenant: b.Tenant, Principal: b.Principal, Capability: b.Capability, Live: true, Limit: maxLiveGrants})
-	if err != nil {
-		return r, err
-	}
 	slices.SortFunc(grants, func(x, y Grant) int { return x.Until.Compare(y.Until) })
 	for i := range grants {
-		g := &grants[i]
-		if ended := ctx.Err(); ended != nil || !r.waits() {
-			return r, ended
+		if err != nil || ctx.Err() != nil || !r.waits() {
+			break
 		}
-		if !g.Covers(b) || !a.counts(ctx, &r, p, g, about) {
-			continue
-		}
-		if r, err = a.decideByGrant(ctx, r, p, g); err != nil {
-			return r, err
+		if g := &grants[i]; g.Covers(b) && a.counts(ctx, &r, p, g, about) {
+			r, err = a.decideByGrant(ctx, r, p, g)
 		}
 	}
-	return r, nil
+	if err != nil {
+		a.logger.ErrorContext(ctx, "standing grants cannot be read or used, so the call waits", slog.String("proposal", r.ID), slog.Any("cause", err))
+	}
+	return r
 }
 
 // counts reports whether the word of a grant counts about this call: whether its
