@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
 	"github.com/ambit-dev/ambit/internal/postgrestest"
@@ -114,14 +117,40 @@ func lives(address string) storetest.Lives {
 	return storetest.Lives{
 		Address: address,
 		Open: func(ctx context.Context, address string) (storetest.ApprovalsAndAudit, func(), error) {
-			s, err := postgres.Open(ctx, address, postgres.Options{})
+			s, err := postgres.Open(ctx, address+"&application_name="+process(os.Getpid()), postgres.Options{})
 			if err != nil {
 				return nil, nil, err
 			}
 			return s, s.Close, nil
 		},
 		Advance: func(s storetest.ApprovalsAndAudit, by time.Duration) { s.(*postgres.Store).Advance(by) },
+		// The server does what it has been told, and finds out afterwards that nobody
+		// is there.
+		Gone: func(ctx context.Context, pid int) error { return gone(ctx, address, process(pid)) },
 	}
+}
+
+// process is by which name the server knows a process.
+func process(pid int) string { return fmt.Sprint("process", pid) }
+
+// gone waits until the server has no connection of a process any more.
+func gone(ctx context.Context, address, name string) error {
+	config, err := pgxpool.ParseConfig(address) // which knows the settings of pools
+	if err != nil {
+		return err
+	}
+	connection, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = connection.Close(ctx) }()
+	for there := 1; there > 0; {
+		err := connection.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", name).Scan(&there)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func TestT17_Killed(t *testing.T) {

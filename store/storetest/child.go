@@ -26,6 +26,9 @@ type Lives struct {
 	Open func(ctx context.Context, address string) (s ApprovalsAndAudit, closed func(), err error)
 	// Advance sets the clock of a store that Open returned ahead.
 	Advance func(s ApprovalsAndAudit, by time.Duration)
+	// Gone waits until the store has ended what a process had it do that was killed.
+	// Nil: nothing goes on without its process.
+	Gone func(ctx context.Context, process int) error
 }
 
 // ApprovalsAndAudit is what one object of a store is.

@@ -67,7 +67,7 @@ type round struct {
 	death death
 	ahead time.Duration // of the store's clock
 
-	killed  bool
+	killed  *child
 	quiet   int      // how often nobody had anything to do
 	token   string   // that confirms the call
 	answers []string // of those that live on
@@ -97,10 +97,19 @@ func (r *round) run() error {
 			return err
 		}
 	}
-	if !r.killed {
+	if r.killed == nil {
 		return errors.New("no process came there")
 	}
-	return r.crew.fill()
+	return errors.Join(r.gone(), r.crew.fill())
+}
+
+// gone waits until the store has ended what the dead had it do: what is done within a
+// lease must not come after it.
+func (r *round) gone() error {
+	if r.killed == nil || r.crew.lives.Gone == nil {
+		return nil
+	}
+	return r.crew.lives.Gone(r.crew.t.Context(), r.killed.process.Process.Pid)
 }
 
 func (r *round) any(s childState) bool {
@@ -124,8 +133,8 @@ func (r *round) hear(h heard) error {
 	switch {
 	case h.ended || !ok:
 		return fmt.Errorf("a process that was not killed says %q: %w: %s", h.line, h.err, &c.said)
-	case point == r.death.point && !r.killed:
-		r.killed = true
+	case point == r.death.point && r.killed == nil:
+		r.killed = c
 		if r.death.while {
 			c.tell(goOn)
 			<-time.After(somewhen())
@@ -154,6 +163,9 @@ func (r *round) release() error {
 		case !r.any(told):
 			return nil
 		case r.quiet == 2:
+			if err := r.gone(); err != nil {
+				return err
+			}
 			say = lapsed
 			r.ahead += workLease
 		case r.quiet > 2:
