@@ -86,8 +86,9 @@ func TestT02_KeysBesideTokens(t *testing.T) {
 	}
 	t.Cleanup(tokens.Close)
 	const byKey, byToken = "0:/6:apikey/alice", "0:/22:https://issuer.example/alice"
+	app := whoami()
 	for order, list := range map[string][]trust.Authenticator{"keys first": {keys, tokens}, "tokens first": {tokens, keys}} {
-		handler, err := serve.Handler(whoami(), serve.Options{Trust: trust.Options{Authenticators: list, PublicURL: "http://localhost"}})
+		handler, err := serve.Handler(app, serve.Options{Trust: trust.Options{Authenticators: list, PublicURL: "http://localhost"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -100,8 +100,9 @@ func credentials(t *testing.T) (*apikey.Authenticator, map[string]string) {
 	return a, sent
 }
 
-// tokens are what callers with access tokens send, and agents beside them.
-func tokens(t *testing.T) (trust.Options, map[string]string) {
+// tokens are what callers with access tokens send, and the authenticators of each
+// application that takes them, with agents beside them.
+func tokens(t *testing.T) (each func() trust.Options, sent map[string]string) {
 	t.Helper()
 	issuer, err := issuertest.New()
 	if err != nil {
@@ -109,7 +110,7 @@ func tokens(t *testing.T) (trust.Options, map[string]string) {
 	}
 	t.Cleanup(issuer.Close)
 	const audience = "oracle"
-	a, err := oauth.New(oauth.Options{
+	options := oauth.Options{
 		Resources: []oauth.Resource{
 			{URL: "http://localhost/mcp", Audiences: []string{audience}},
 			{URL: "http://localhost/api", Audiences: []string{audience}},
@@ -121,11 +122,7 @@ func tokens(t *testing.T) (trust.Options, map[string]string) {
 			return p, nil
 		},
 		Loopback: true, Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	t.Cleanup(a.Close)
 	agents, err := webbotauth.New(webbotauth.Options{
 		Agents: []webbotauth.Agent{{URL: "https://agent.example", Keys: []webbotauth.Key{webbotauth.GenerateKey().Public()}}},
 		Logger: slog.New(slog.DiscardHandler),
@@ -142,7 +139,15 @@ func tokens(t *testing.T) (trust.Options, map[string]string) {
 		}
 		return "Bearer " + text
 	}
-	return trust.Options{Authenticators: []trust.Authenticator{a}, Agents: agents}, map[string]string{
+	each = func() trust.Options {
+		a, err := oauth.New(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		return trust.Options{Authenticators: []trust.Authenticator{a}, Agents: agents}
+	}
+	return each, map[string]string{
 		"none": "", "wrong": "Bearer x", "expired": token("notes", map[string]any{"exp": 1}), "foreign": token("notes", map[string]any{"aud": "other"}),
 		"weak": token("", nil), "scopeless": token("", map[string]any{"roles": "notes:read"}), "strong": token("notes notes:share", map[string]any{"roles": "notes:read"}),
 	}
@@ -282,20 +287,24 @@ var cursor = regexp.MustCompile(`"nextCursor":"[^"]*"`)
 func TestT07_Oracle(t *testing.T) {
 	t.Parallel()
 	keys, sent := credentials(t)
-	t.Run("keys", func(t *testing.T) { testOracle(t, trust.Options{Authenticators: []trust.Authenticator{keys}}, sent) })
+	t.Run("keys", func(t *testing.T) {
+		testOracle(t, func() trust.Options { return trust.Options{Authenticators: []trust.Authenticator{keys}} }, sent)
+	})
 	t.Run("tokens", func(t *testing.T) {
-		options, sent := tokens(t)
-		testOracle(t, options, sent)
+		each, sent := tokens(t)
+		testOracle(t, each, sent)
 	})
 }
 
-func testOracle(t *testing.T, options trust.Options, sent map[string]string) {
+// testOracle tests an application with secrets beside one without. Each has
+// authenticators of its own.
+func testOracle(t *testing.T, each func() trust.Options, sent map[string]string) {
 	for _, surface := range []struct {
 		name   string
 		is     ambit.Surface
 		probes []probe
 	}{{"HTTP", ambit.HTTP, httpProbes()}, {"MCP", ambit.MCP, mcpProbes()}} {
-		with, without := oracle(t, surface.is, true, options), oracle(t, surface.is, false, options)
+		with, without := oracle(t, surface.is, true, each()), oracle(t, surface.is, false, each())
 		for name, authorization := range sent {
 			t.Run(surface.name+" "+name, func(t *testing.T) {
 				t.Parallel()
