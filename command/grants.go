@@ -42,7 +42,8 @@ func (p Program) grantsGiveCommand() *cobra.Command {
 		Long: "Allow calls of a capability by a principal in advance: a call whose complete input satisfies SCHEMA, which is\n" +
 			"JSON Schema, is approved by the person's word as soon as it asks for it. PRINCIPAL is a key as whoami writes it.\n\n" +
 			"SCHEMA is JSON text, @FILE for the content of a file; {} is any input. Members that it does not name are free\n" +
-			"unless it has \"additionalProperties\": false. It is shown to whoever may decide, so it must not hold a secret.\n\n" +
+			"unless it has \"additionalProperties\": false, and those that it does can be left out unless they are \"required\": both\n" +
+			"is said in words. It is shown to whoever may decide, so it must not hold a secret.\n\n" +
 			"It shows the grant on the terminal and asks.",
 		Args: arguments(2, 2),
 		RunE: p.withApprovals(&as, func(c *cobra.Command, args []string, d decider) error {

@@ -74,6 +74,7 @@ With an input that satisfies: {
     "item"
   ]
 }
+Can be anything: pin
 Calls: 2
 Until: TIME (7 days left)
 Counts as: the approval of boss

@@ -31,7 +31,8 @@ type Grant struct {
 	// Input is the JSON Schema that their complete input has to satisfy, defaults
 	// filled in and secret values replaced as deciders see them, so that it can tell
 	// nothing of a secret. It is shown to whoever may decide, and must not hold one.
-	// {} is any input.
+	// {} is any input. It says of each member what it can be, and has no keywords that
+	// combine others or depend on them.
 	Input json.RawMessage
 	// Until is when it ends, by the store's clock.
 	Until time.Time

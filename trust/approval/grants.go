@@ -1,10 +1,8 @@
 package approval
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/principalkey"
-	"github.com/ambit-dev/ambit/schema"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
@@ -85,32 +82,6 @@ func (a *Approvals) grantable(ctx context.Context, app *ambit.App, person *ambit
 		return ambit.Terms{}, ambit.Invalid("/capability", "No call of "+capability+" waits for a person, so there is nothing to grant.")
 	}
 	return terms, nil
-}
-
-// grantInput checks the schema of a grant, and returns it in one line.
-func grantInput(text json.RawMessage, of ambit.AnyContract) (json.RawMessage, error) {
-	switch {
-	case len(text) == 0:
-		return nil, ambit.Invalid("/input", "The JSON Schema of the input is missing: {} allows any.")
-	case len(text) > maxGrantInput:
-		return nil, ambit.Invalid("/input", fmt.Sprintf("The JSON Schema of the input has more than %d bytes.", maxGrantInput))
-	}
-	s, err := schema.Parse(text)
-	if err != nil {
-		return nil, ambit.Invalid("/input", "This is no JSON Schema of an input: "+err.Error())
-	}
-	if known := of.Input().Members(); known != nil {
-		for _, name := range s.Members() {
-			if !slices.Contains(known, name) { // it would hold nobody to anything
-				return nil, ambit.Invalid("/input", fmt.Sprintf("The JSON Schema speaks of %q, which an input of %s does not have.", name, of.Name()))
-			}
-		}
-	}
-	var line bytes.Buffer
-	if err := json.Compact(&line, text); err != nil {
-		return nil, ambit.Invalid("/input", "This is no JSON Schema of an input.")
-	}
-	return line.Bytes(), nil
 }
 
 // grantFault says what is wrong with the rest of a grant.

@@ -310,15 +310,3 @@ func TestT12_NothingOfARunGrants(t *testing.T) {
 		t.Errorf("want it live, got %+v, %v", kept, err)
 	}
 }
-
-// What a schema is put to has no secrets, so that nothing about one can be found
-// out by granting.
-func TestT09_GrantsKnowNoSecret(t *testing.T) {
-	t.Parallel()
-	n := newGrantable(t)
-	alice := n.person("alice")
-	n.give(n.person("bob"), allowing(alice, schemaOf(`{"properties":{"pin":{"const":"(secret)"}},"required":["pin"]}`)))
-	if failure := n.call(alice, "notes.purge", shelfInput{Folder: "old", Pin: "1234"}, ""); failure != nil {
-		t.Errorf("want it made, whatever the secret is, got %v", failure)
-	}
-}

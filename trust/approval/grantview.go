@@ -27,6 +27,12 @@ type GrantView struct {
 	// Changed says that the capability is no longer what it was when the grant was
 	// given, so that the grant approves nothing any more.
 	Changed bool
+	// Free are the members of an input that the grant does not hold to anything;
+	// Optional those that it does, where they are there, and that a call can leave
+	// out; Partial those of whose text it says by a pattern what it contains, and not
+	// what it is. Names within others have these in front, as in "filter/folder", and
+	// "*" stands for every element, or any other member.
+	Free, Optional, Partial []string
 }
 
 func grantView(app *ambit.App, g Grant) GrantView {
@@ -37,6 +43,8 @@ func grantView(app *ambit.App, g Grant) GrantView {
 		if spec.Title != "" {
 			v.Title = spec.Title
 		}
+		l := looseOf(g.Input, terms.Contract)
+		v.Free, v.Optional, v.Partial = l.free, l.optional, l.partial
 	}
 	return v
 }
@@ -68,6 +76,9 @@ func (v GrantView) String() string {
 	line("Client", orNone(g.Client, "none"))
 	line("Agent", orNone(g.Agent, "none verified"))
 	fmt.Fprintf(&b, "With an input that satisfies: %s\n", visible.JSON(indented(g.Input)))
+	line("Can be anything", strings.Join(v.Free, ", "))
+	line("Can be left out", strings.Join(v.Optional, ", "))
+	line("Can have more before or after what the pattern says", strings.Join(v.Partial, ", "))
 	calls := strconv.Itoa(g.Budget)
 	if g.ID != "" {
 		calls += ", " + strconv.Itoa(g.Used) + " used"
