@@ -29,9 +29,9 @@ type asked struct {
 	away      chan struct{} // closed when the server is
 }
 
-func newAsked(t *testing.T, address string) *asked {
+func newAsked(t *testing.T, store *postgres.Store) *asked {
 	t.Helper()
-	a := &asked{instance: &instance{t: t, store: open(t, address, postgres.Options{})}, ran: &runs{of: map[string]int{}}, held: make(chan struct{}), away: make(chan struct{})}
+	a := &asked{instance: &instance{t: t, store: store}, ran: &runs{of: map[string]int{}}, held: make(chan struct{}), away: make(chan struct{})}
 	quiet := slog.New(slog.DiscardHandler)
 	ring, err := ambit.NewKeyRing(ambit.Key{Secret: bytes.Repeat([]byte{5}, ambit.MinKey)})
 	if err != nil {

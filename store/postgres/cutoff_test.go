@@ -1,12 +1,15 @@
 package postgres_test
 
 import (
+	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/postgres"
 	"github.com/ambit-dev/ambit/trust/approval"
 )
 
@@ -24,7 +27,7 @@ func TestT17_ApprovedCallsOutlastACutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n, address := through(t, database(t, false))
-			outlastCutOff(t, newAsked(t, address), func() { cut(n) }, n.restore)
+			outlastCutOff(t, newAsked(t, open(t, address, postgres.Options{})), func() { cut(n) }, n.restore)
 		})
 	}
 }
@@ -88,7 +91,23 @@ func TestT17_ClaimThatNobodyHeardOf(t *testing.T) {
 		t.Skip("waits for connections to be given up")
 	}
 	n, address := through(t, database(t, false))
-	a := newAsked(t, strings.Replace(address, "pool_max_conns=8", "pool_max_conns=1", 1)) // which knows the statements after the first call
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One connection, which knows the statements after the first call, and is used
+	// without asking first whether the server is there.
+	config.MaxConns, config.ShouldPing = 1, func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	store, err := postgres.New(t.Context(), pool, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAsked(t, store)
 	w := a.workload(t, 0)
 	w.carryOut(&operation{contract: a.confirmed, text: "before"})
 	o := &operation{contract: a.confirmed, text: "cut off"}

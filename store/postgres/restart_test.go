@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/store/postgres"
 )
 
 // Destructive calls that are confirmed, or approved by a person, while the server
@@ -17,7 +18,7 @@ func TestT17_ApprovedCallsOutlastARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newAsked(t, address)
+	a := newAsked(t, open(t, address, postgres.Options{}))
 	w := a.workload(t, 3)
 	var held sync.WaitGroup // calls that end while the server is away
 	for _, c := range []*ambit.Contract[note, note]{a.confirmed, a.purge} {
