@@ -290,3 +290,28 @@ func TestT23_CutOffFromTheSwitch(t *testing.T) {
 		Cut: n.cut, Restore: n.restore,
 	})
 }
+
+// What can be no id or name is not there: it is no failure of the database, which
+// takes no such text.
+func TestTextThatIsNoID(t *testing.T) {
+	t.Parallel()
+	in := newInstance(t, database(t, false), &runs{of: map[string]int{}})
+	ann := &ambit.Principal{Tenant: "acme", Authority: "login", Subject: "ann", Permissions: []string{ambit.DefaultDecidePermission}}
+	for _, text := range []string{"\xff", "a\x00", "é"} {
+		_, proposal := in.approvals.View(t.Context(), in.app, ann, text)
+		_, grant := in.approvals.Grant(t.Context(), in.app, ann, text)
+		if code(proposal) != ambit.CodeNotFound || code(grant) != ambit.CodeNotFound {
+			t.Errorf("%q: want %s, got %v and %v", text, ambit.CodeNotFound, proposal, grant)
+		}
+		for _, f := range []approval.GrantFilter{{Principal: text}, {Capability: text}} {
+			if list, _, err := in.approvals.Grants(t.Context(), in.app, ann, f); err != nil || len(list) != 0 {
+				t.Errorf("grants of %q: want none, got %v, %v", text, list, err)
+			}
+		}
+	}
+	_, _, proposals := in.approvals.List(t.Context(), in.app, ann, approval.Filter{After: "nonsense"})
+	_, _, grants := in.approvals.Grants(t.Context(), in.app, ann, approval.GrantFilter{After: "nonsense"})
+	if code(proposals) != ambit.CodeInvalidInput || code(grants) != ambit.CodeInvalidInput {
+		t.Errorf("a cursor that is none: want %s, got %v and %v", ambit.CodeInvalidInput, proposals, grants)
+	}
+}

@@ -124,7 +124,7 @@ func (a *Approvals) logDecision(ctx context.Context, r *Record, d *Decision) {
 
 // find returns a record that a person may decide about.
 func (a *Approvals) find(ctx context.Context, app *ambit.App, person *ambit.Principal, id string) (Record, error) {
-	if !present(ctx, person) || len(id) > 64 {
+	if !present(ctx, person) || !isID(id) {
 		return Record{}, notFound()
 	}
 	if refused := a.elsewhere(ctx, app); refused != nil {
@@ -141,6 +141,12 @@ func (a *Approvals) find(ctx context.Context, app *ambit.App, person *ambit.Prin
 		return Record{}, a.failed(ctx, refused)
 	}
 	return r, nil
+}
+
+// isID reports whether a text can be the id of anything here: of others a store may
+// say that it failed, and not that there is none.
+func isID(text string) bool {
+	return len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // present reports whether it can be a person who decides: no program's

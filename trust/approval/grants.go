@@ -162,7 +162,7 @@ func (a *Approvals) Grant(ctx context.Context, app *ambit.App, person *ambit.Pri
 
 // findGrant returns a grant that a person may revoke.
 func (a *Approvals) findGrant(ctx context.Context, app *ambit.App, person *ambit.Principal, id string) (Grant, error) {
-	if !present(ctx, person) || len(id) > 64 {
+	if !present(ctx, person) || !isID(id) {
 		return Grant{}, noGrant()
 	}
 	g, err := a.store.Grant(ctx, person.Tenant, id)
@@ -186,18 +186,27 @@ func (a *Approvals) Grants(ctx context.Context, app *ambit.App, person *ambit.Pr
 	if !present(ctx, person) {
 		return nil, "", noGrant()
 	}
+	if !printable(f.Principal) || !printable(f.Capability) {
+		return nil, "", nil
+	}
 	f.Tenant = person.Tenant
+	known := map[string]bool{}
 	for range maxPages {
 		page, cursor, err := a.store.Grants(ctx, f)
 		if err != nil {
 			return nil, "", a.failed(ctx, err)
 		}
 		for _, g := range page {
-			refused := app.Permits(ctx, person, g.DecidePermission)
-			if refused != nil && !isForbidden(refused) {
-				return nil, "", a.failed(ctx, refused)
+			may, asked := known[g.DecidePermission]
+			if !asked {
+				refused := app.Permits(ctx, person, g.DecidePermission)
+				if refused != nil && !isForbidden(refused) {
+					return nil, "", a.failed(ctx, refused)
+				}
+				may = refused == nil
+				known[g.DecidePermission] = may
 			}
-			if refused == nil {
+			if may {
 				list = append(list, g)
 			}
 		}

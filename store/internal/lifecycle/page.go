@@ -1,8 +1,9 @@
 package lifecycle
 
 import (
-	"errors"
 	"strconv"
+
+	"github.com/ambit-dev/ambit"
 )
 
 // Page reads the cursor and the limit of a list: the number that the last page
@@ -10,7 +11,7 @@ import (
 func Page(after string, limit, otherwise, most int) (from int64, size int, err error) {
 	if after != "" {
 		if from, err = strconv.ParseInt(after, 10, 64); err != nil || from <= 0 {
-			return 0, 0, errors.New("the cursor is not one of this list: begin without one")
+			return 0, 0, ambit.Invalid("/after", "The cursor is not one of this list: begin without one.")
 		}
 	}
 	if limit <= 0 {
