@@ -3,9 +3,9 @@ package ambit
 import (
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/ambit-dev/ambit/internal/principalkey"
 )
 
 // Kind says what sort of caller a principal is.
@@ -91,30 +91,13 @@ type Principal struct {
 // "0:/5:stdio/editor" is the subject "editor" of the authority "stdio" in the
 // empty tenant, and "4:acme/6:apikey/robot" is one in the tenant "acme".
 func (p *Principal) Key() string {
-	var b strings.Builder
-	b.Grow(len(p.Tenant) + len(p.Authority) + len(p.Subject) + 12)
-	for _, part := range [...]string{p.Tenant, p.Authority} {
-		b.WriteString(strconv.Itoa(len(part)))
-		b.WriteByte(':')
-		b.WriteString(part)
-		b.WriteByte('/')
-	}
-	b.WriteString(p.Subject)
-	return b.String()
+	return principalkey.Of(p.Tenant, p.Authority, p.Subject)
 }
 
 // isKey reports whether a text is the key of a principal that can exist.
 func isKey(text string) bool {
-	authority := 0
-	for range 2 {
-		digits, rest, _ := strings.Cut(text, ":")
-		n, err := strconv.Atoi(digits)
-		if err != nil || n < 0 || n >= len(rest) || rest[n] != '/' || strconv.Itoa(n) != digits {
-			return false
-		}
-		authority, text = n, rest[n+1:]
-	}
-	return text != "" || authority == 0 // an anonymous principal has neither
+	_, authority, subject, ok := principalkey.Split(text)
+	return ok && (subject != "" || authority == "") // an anonymous principal has neither
 }
 
 // Anonymous reports whether the principal has shown no credential.

@@ -1,6 +1,7 @@
 package ambit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -154,14 +155,11 @@ func (a *App) proposal(call *Call, in *invocation, need Approval, shown shownPre
 		Binding: o.claim.Binding, Level: need, Quorum: max(spec.Quorum, 1), Requester: run.requester(),
 		Via: run.via, Agent: call.Agent(), Run: run.id, Call: call.id, Request: run.request,
 		Title: spec.title(), Effect: spec.Effect, Reason: call.reason, Key: o.claim.Key,
-		DecidePermission: spec.DecidePermission,
+		DecidePermission: cmp.Or(spec.DecidePermission, a.options.DecidePermission),
 		DecideWithin:     orDefault(spec.DecideWithin, a.options.DecideWithin), ExecuteWithin: orDefault(spec.ExecuteWithin, a.options.ExecuteWithin),
 	}
 	shown.concern = in.concern
 	a.keepShown(&p, in.entry, in.text, shown)
-	if p.DecidePermission == "" {
-		p.DecidePermission = a.options.DecidePermission
-	}
 	if need == Confirm {
 		p.Quorum, p.DecideWithin = 1, orDefault(spec.ConfirmWithin, a.options.ConfirmWithin)
 	}

@@ -1,5 +1,7 @@
 package ambit
 
+import "cmp"
+
 // Terms are what persons go by who allow calls of a capability before they are
 // made.
 type Terms struct {
@@ -25,9 +27,8 @@ func (a *App) Terms(capability string) (t Terms, ok bool) {
 		return Terms{}, false
 	}
 	spec := &e.contract.spec
-	t = Terms{Contract: e.public, Hash: e.hash, DecidePermission: spec.DecidePermission, Level: requirement(spec, MCP, true)}
-	if t.DecidePermission == "" {
-		t.DecidePermission = a.options.DecidePermission
-	}
-	return t, true
+	return Terms{
+		Contract: e.public, Hash: e.hash, Level: requirement(spec, MCP, true),
+		DecidePermission: cmp.Or(spec.DecidePermission, a.options.DecidePermission),
+	}, true
 }

@@ -43,7 +43,7 @@ type decider struct {
 	app       *ambit.App
 	approvals *approval.Approvals
 	person    *ambit.Principal
-	unproved  string // what they are told before they decide, see Options.takenAtTheirWord
+	warning   string // what they are told before they decide, see Options.takenAtTheirWord
 }
 
 // withApprovals does something with the approvals of the application as the
@@ -101,16 +101,10 @@ func (p Program) approvalsListCommand() *cobra.Command {
 			if err := columns(c.OutOrStdout(), rows); err != nil {
 				return err
 			}
-			switch {
-			case next != "":
-			case len(page) == 0:
+			if len(page) == 0 && next == "" {
 				_, err = fmt.Fprintf(c.ErrOrStderr(), "there is none of these states that %s may decide about\n", visible.Text(d.person.Subject))
-				return err
-			default:
-				return nil
 			}
-			_, err = fmt.Fprintf(c.ErrOrStderr(), "there are more: go on with --after %s\n", visible.Text(next))
-			return err
+			return errors.Join(err, writeNext(c, next))
 		}),
 	}
 	addAs(c, &as)
@@ -201,9 +195,9 @@ func addReason(c *cobra.Command, reason *string) {
 
 // rule shows the proposal to the person at the terminal, asks, and decides.
 func (d decider) rule(c *cobra.Command, ruling approval.Ruling) error {
-	person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
-	if person == nil {
-		return unasked("Deciding about a proposal")
+	person, err := personAt(c, "Deciding about a proposal takes a person")
+	if err != nil {
+		return err
 	}
 	view, err := d.approvals.View(c.Context(), d.app, d.person, ruling.ID)
 	if err != nil {
@@ -230,11 +224,7 @@ func (d decider) rule(c *cobra.Command, ruling approval.Ruling) error {
 
 // ask returns nil where the person was shown what it is about and said yes.
 func (d decider) ask(ctx context.Context, person *console, shown fmt.Stringer, question string) error {
-	line, err := person.ask(ctx, shown.String()+d.unproved+question+" [y]es / [n]o: ")
-	if err == nil && !says(line, "y", "yes") {
-		err = &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "Nothing was decided."}
-	}
-	return err
+	return person.agree(ctx, shown.String()+d.warning+question, "Nothing was decided.")
 }
 
 func questionOf(v approval.Verdict) string {

@@ -45,7 +45,7 @@ func (p Program) auditCommand() *cobra.Command {
 type auditor struct {
 	as, tenant string
 	permission string // beside that for reading; empty: none
-	unproved   bool   // the command shows no entries, and may run where nobody is
+	unattended bool   // the command shows no entries, and may run where nobody is
 }
 
 func (a *auditor) flags(c *cobra.Command) {
@@ -56,10 +56,10 @@ func (a *auditor) flags(c *cobra.Command) {
 // auditing is the log of the application, and who does something with the entries
 // of a tenant.
 type auditing struct {
-	log      *audit.Log
-	person   *ambit.Principal
-	tenant   string
-	unproved string // what they are told before they remove any, see Options.takenAtTheirWord
+	log     *audit.Log
+	person  *ambit.Principal
+	tenant  string
+	warning string // what they are told before they remove any, see Options.takenAtTheirWord
 }
 
 // withAudit does something with the log of the application on behalf of a person
@@ -69,7 +69,7 @@ func (p Program) withAudit(c *cobra.Command, who auditor, do func(ctx context.Co
 		if options.Audit == nil {
 			return misused(c, errors.New("this program keeps no audit record, or does not show it on its command line"))
 		}
-		if who.unproved {
+		if who.unattended {
 			options.Prove = nil
 		}
 		person, err := options.human(c, who.as)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ambit-dev/ambit/internal/visible"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
@@ -75,10 +74,7 @@ func (p Program) auditSearchCommand() *cobra.Command {
 				return err
 			}
 		}
-		if next != "" {
-			_, err = fmt.Fprintf(c.ErrOrStderr(), "there are more: go on with --after %s\n", visible.Text(next))
-		}
-		return err
+		return writeNext(c, next)
 	})
 	c.Flags().IntVar(&limit, "limit", 100, "how many entries to write at most, up to 1,000: `N`")
 	c.Flags().BoolVar(&newest, "newest", false, "begin with the newest")

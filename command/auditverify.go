@@ -18,7 +18,7 @@ import (
 )
 
 func (p Program) auditVerifyCommand() *cobra.Command {
-	who := auditor{unproved: true}
+	who := auditor{unattended: true}
 	var file string
 	var all bool
 	c := &cobra.Command{
@@ -153,19 +153,10 @@ func (p Program) auditPruneCommand() *cobra.Command {
 
 // askToPrune asks the person at the terminal.
 func askToPrune(c *cobra.Command, a auditing, before time.Time) error {
-	person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
-	if person == nil {
-		return &ambit.Error{
-			Code: ambit.CodeDeclined, Message: "Removing entries takes a person, and there is no terminal to ask on.", Hint: "Run the command on a terminal.",
-		}
-	}
-	question := a.unproved + fmt.Sprintf("Remove all entries of tenant \"%s\" before %s, for ever? [y]es / [n]o: ", visible.Text(a.tenant), before.Format(time.RFC3339))
-	line, err := person.ask(c.Context(), question)
+	person, err := personAt(c, "Removing entries takes a person")
 	if err != nil {
 		return err
 	}
-	if !says(line, "y", "yes") {
-		return &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "Nothing was removed."}
-	}
-	return nil
+	question := fmt.Sprintf("Remove all entries of tenant \"%s\" before %s, for ever?", visible.Text(a.tenant), before.Format(time.RFC3339))
+	return person.agree(c.Context(), a.warning+question, "Nothing was removed.")
 }

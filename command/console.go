@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ambit-dev/ambit"
 )
 
@@ -29,6 +31,26 @@ func newConsole(in io.Reader, out io.Writer, status *statusLine) *console {
 	c := &console{in: in, out: out, status: status, turn: make(chan struct{}, 1)}
 	c.turn <- struct{}{}
 	return c
+}
+
+// personAt returns the person at the terminal of a command. Where there is none it
+// refuses what takes one, as in "Deciding takes a person".
+func personAt(c *cobra.Command, takes string) (*console, error) {
+	if person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil); person != nil {
+		return person, nil
+	}
+	return nil, &ambit.Error{
+		Code: ambit.CodeDeclined, Message: takes + ", and there is no terminal to ask on.", Hint: "Run the command on a terminal.",
+	}
+}
+
+// agree asks a question and returns nil for a yes; otherwise is what a no comes to.
+func (c *console) agree(ctx context.Context, question, otherwise string) error {
+	line, err := c.ask(ctx, question+" [y]es / [n]o: ")
+	if err == nil && !says(line, "y", "yes") {
+		err = &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: otherwise}
+	}
+	return err
 }
 
 // Ask shows the question of a call. Only what means yes is one.

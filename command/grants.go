@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/visible"
 	"github.com/ambit-dev/ambit/trust/approval"
 )
@@ -72,9 +71,9 @@ func (p Program) grantsGiveCommand() *cobra.Command {
 
 // give shows the grant to the person at the terminal, asks, and keeps it.
 func (d decider) give(c *cobra.Command, g approval.Grant) error {
-	person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
-	if person == nil {
-		return unasked("Allowing calls in advance")
+	person, err := personAt(c, "Allowing calls in advance takes a person")
+	if err != nil {
+		return err
 	}
 	view, err := d.approvals.CheckGrant(c.Context(), d.app, d.person, g)
 	if err != nil {
@@ -88,13 +87,6 @@ func (d decider) give(c *cobra.Command, g approval.Grant) error {
 	}
 	_, err = fmt.Fprintln(c.OutOrStdout(), g.ID)
 	return err
-}
-
-// unasked refuses what a person would have to be asked about.
-func unasked(what string) error {
-	return &ambit.Error{
-		Code: ambit.CodeDeclined, Message: what + " takes a person, and there is no terminal to ask on.", Hint: "Run the command on a terminal.",
-	}
 }
 
 func (p Program) grantsListCommand() *cobra.Command {
@@ -116,13 +108,10 @@ func (p Program) grantsListCommand() *cobra.Command {
 			if err := writeGrants(c.OutOrStdout(), page, asJSON); err != nil {
 				return err
 			}
-			switch {
-			case next != "":
-				_, err = fmt.Fprintf(c.ErrOrStderr(), "there are more: go on with --after %s\n", visible.Text(next))
-			case len(page) == 0:
+			if len(page) == 0 && next == "" {
 				_, err = fmt.Fprintf(c.ErrOrStderr(), "there is none that %s may decide about\n", visible.Text(d.person.Subject))
 			}
-			return err
+			return errors.Join(err, writeNext(c, next))
 		}),
 	}
 	addAs(c, &as)
@@ -210,9 +199,9 @@ func (p Program) grantsRevokeCommand() *cobra.Command {
 			"It shows the grant on the terminal and asks.",
 		Args: arguments(1, 1),
 		RunE: p.withApprovals(&as, func(c *cobra.Command, args []string, d decider) error {
-			person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
-			if person == nil {
-				return unasked("Taking a standing grant back")
+			person, err := personAt(c, "Taking a standing grant back takes a person")
+			if err != nil {
+				return err
 			}
 			view, err := d.approvals.Grant(c.Context(), d.app, d.person, args[0])
 			if err != nil {

@@ -101,23 +101,16 @@ func resume(c *cobra.Command, s ambit.HaltSwitch) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
-	if person == nil {
-		return &ambit.Error{
-			Code: ambit.CodeDeclined, Message: "A person has to say that calls may go on, and there is no terminal to ask on.",
-			Hint: "Run the command on a terminal.",
-		}
+	person, err := personAt(c, "A person has to say that calls may go on")
+	if err != nil {
+		return err
 	}
 	writeMisread(c.ErrOrStderr(), s, misread)
 	if err := writeHaltTable(c.ErrOrStderr(), haltRows(s, list)); err != nil {
 		return err
 	}
-	line, err := person.ask(c.Context(), "Release this? [y]es / [n]o: ")
-	if err != nil {
+	if err := person.agree(c.Context(), "Release this?", "Calls stay stopped."); err != nil {
 		return err
-	}
-	if !says(line, "y", "yes") {
-		return &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "Calls stay stopped."}
 	}
 	return s.Resume(c.Context(), list)
 }

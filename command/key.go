@@ -72,7 +72,7 @@ func (p Program) createKey(c *cobra.Command, record apikey.Record) error {
 			}
 			return printKey(c, secret, record)
 		}
-		if err := requirePerson(c); err != nil {
+		if _, err := personAt(c, changingKeys); err != nil {
 			return err
 		}
 		if err := options.Keys.Add(c.Context(), record); err != nil {
@@ -105,7 +105,7 @@ func showKey(c *cobra.Command, secret string, record apikey.Record) error {
 // key of this name, once it is known that a person is there.
 func (p Program) withKey(c *cobra.Command, name string, do func(ctx context.Context, store apikey.Store, record apikey.Record) error) error {
 	return p.withKeys(c, func(store apikey.Store) error {
-		if err := requirePerson(c); err != nil {
+		if _, err := personAt(c, changingKeys); err != nil {
 			return err
 		}
 		record, err := findKey(c.Context(), store, name)
@@ -134,16 +134,9 @@ func findKey(ctx context.Context, store apikey.Store, name string) (apikey.Recor
 	return record, keyFailure(name, err)
 }
 
-// requirePerson refuses to change keys where no person is at the terminal: who
-// may come in is not for a program to say that somebody else has started.
-func requirePerson(c *cobra.Command) error {
-	if newConsole(c.InOrStdin(), c.ErrOrStderr(), nil) != nil {
-		return nil
-	}
-	return &ambit.Error{
-		Code: ambit.CodeDeclined, Message: "Changing API keys takes a person, and there is no terminal.", Hint: "Run the command on a terminal.",
-	}
-}
+// changingKeys is what takes a person: who may come in is not for a program to say
+// that somebody else has started.
+const changingKeys = "Changing API keys takes a person"
 
 // keyFailure is the error of a store in the form that commands have.
 func keyFailure(name string, err error) error {

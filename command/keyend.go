@@ -115,13 +115,12 @@ func (p Program) keyRevokeCommand() *cobra.Command {
 				if err := writeKeyTable(c.ErrOrStderr(), time.Now(), record); err != nil || !record.Revoked.IsZero() {
 					return err
 				}
-				person := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
-				line, err := person.ask(ctx, "Revoke this key? [y]es / [n]o: ")
+				person, err := personAt(c, changingKeys)
 				if err != nil {
 					return err
 				}
-				if !says(line, "y", "yes") {
-					return &ambit.Error{Code: ambit.CodeDeclined, Message: "The person who was asked said no.", Hint: "The key stays as it is."}
+				if err := person.agree(ctx, "Revoke this key?", "The key stays as it is."); err != nil {
+					return err
 				}
 				if err := store.Revoke(ctx, record.Name, time.Now().UTC().Truncate(time.Second)); err != nil {
 					return keyFailure(record.Name, err)

@@ -26,7 +26,7 @@ func (p Program) mcpCommand() *cobra.Command {
 			for _, notice := range app.Notices() {
 				app.Logger().Warn(notice)
 			}
-			options.warn(app)
+			options.warnUnproved(app)
 			defer haltOnSignal(app)()
 			err = watching(c.Context(), app, func() error {
 				return server.ServeStdio(c.Context(), c.InOrStdin(), c.OutOrStdout(), principal)

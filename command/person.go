@@ -23,12 +23,9 @@ func (o Options) human(c *cobra.Command, as string) (*ambit.Principal, error) {
 	case o.Prove == nil:
 		return person, nil
 	}
-	at := newConsole(c.InOrStdin(), c.ErrOrStderr(), nil)
-	if at == nil {
-		return nil, &ambit.Error{
-			Code: ambit.CodeDeclined, Message: "Whoever this is done for has to show who they are, and there is no terminal to ask on.",
-			Hint: "Run the command on a terminal.",
-		}
+	at, err := personAt(c, "Whoever this is done for has to show who they are")
+	if err != nil {
+		return nil, err
 	}
 	err = o.Prove(c.Context(), person, func(prompt string) (string, error) { return at.ask(c.Context(), visible.Text(prompt)) })
 	if err != nil {
@@ -46,9 +43,9 @@ func (o Options) takenAtTheirWord(person *ambit.Principal) string {
 	return fmt.Sprintf("That you are %s is taken at its word: this program asks for no proof.\n", visible.Text(person.Subject))
 }
 
-// warn tells the operator, in the log of a program that serves, that its command
-// line takes persons at their word.
-func (o Options) warn(app *ambit.App) {
+// warnUnproved tells the operator, in the log of a program that serves, that its
+// command line takes persons at their word.
+func (o Options) warnUnproved(app *ambit.App) {
 	if o.Prove == nil && o.Principals != nil && (o.Approvals != nil || o.Audit != nil) {
 		app.Logger().Warn("whoever can start this program decides about proposals and reads the audit record as any person that --as names, and nobody asks for proof: set command.Options.Prove")
 	}

@@ -42,7 +42,7 @@ func serveApp(c *cobra.Command, address string, app *ambit.App, all Options) err
 			ready(bound)
 		}
 	}
-	all.warn(app)
+	all.warnUnproved(app)
 	defer haltOnSignal(app)()
 	err := serve.ListenAndServe(c.Context(), address, app, options)
 	if failure, ok := errors.AsType[*net.OpError](err); ok && failure.Op == "listen" {

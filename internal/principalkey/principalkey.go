@@ -1,12 +1,26 @@
-// Package principalkey takes the key of a principal apart, see [ambit.Principal.Key],
-// for those who show it to people or look for one person in several tenants.
+// Package principalkey is the form of the key of a principal, see
+// [ambit.Principal.Key]. It takes keys apart for those who show them to people or look
+// for one person in several tenants.
 package principalkey
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
+
+// Of returns the key of what has these parts.
+func Of(tenant, authority, subject string) string {
+	var b strings.Builder
+	b.Grow(len(tenant) + len(authority) + len(subject) + 12)
+	for _, part := range [...]string{tenant, authority} {
+		b.WriteString(strconv.Itoa(len(part)))
+		b.WriteByte(':')
+		b.WriteString(part)
+		b.WriteByte('/')
+	}
+	b.WriteString(subject)
+	return b.String()
+}
 
 // WithoutTenant takes the tenant off a key. What is no key stays as it is.
 func WithoutTenant(key string) string {
@@ -40,7 +54,7 @@ func Split(key string) (tenant, authority, subject string, ok bool) {
 	if ok {
 		authority, subject, ok = part(rest)
 	}
-	return tenant, authority, subject, ok && key == fmt.Sprintf("%d:%s/%d:%s/%s", len(tenant), tenant, len(authority), authority, subject)
+	return tenant, authority, subject, ok && key == Of(tenant, authority, subject)
 }
 
 // part returns the first of the parts that have their length in front, and what

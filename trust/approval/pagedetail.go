@@ -82,7 +82,7 @@ func (p *Page) detailOf(v *View, person *ambit.Principal) *detailPage {
 		FourEyes: r.Proposal.Level == ambit.FourEyes, Unknown: r.State == ambit.ProposalUnknown,
 		Objection: shown(v.Objection), Facts: facts(v, p.now()), Decisions: decisions(r), Reason: visible.Text(r.Proposal.Reason),
 	}
-	if !closed(r.State) {
+	if callable(r.State) {
 		d.Obstacle = shown(v.Obstacle)
 	}
 	if v.Ended != nil {

@@ -37,7 +37,7 @@ func (v View) String() string {
 	if v.Review != nil && v.Review.Concern != "" {
 		fmt.Fprintf(&b, "The application's monitor says: \"%s\"\n", visible.Text(v.Review.Concern))
 	}
-	if !closed(r.State) {
+	if callable(r.State) {
 		v.outlook(&b)
 	}
 	for _, d := range decisions(r) {

@@ -86,16 +86,16 @@ func (a *Approvals) View(ctx context.Context, app *ambit.App, person *ambit.Prin
 
 // reviewOf returns what a person is shown of a proposal.
 func reviewOf(ctx context.Context, app *ambit.App, r Record) (ambit.Review, error) {
-	if closed(r.State) {
+	if !callable(r.State) {
 		return app.LastReview(ctx, r.Proposal)
 	}
 	return app.Review(ctx, r.Proposal)
 }
 
-// closed reports whether nothing can come of a proposal any more, or its call has
-// begun, so that what it would do now is beside the point.
-func closed(s ambit.ProposalState) bool {
-	return s != ambit.ProposalPending && s != ambit.ProposalApproved
+// callable reports whether the call of a proposal may still be made. Of any other,
+// what it would do now is beside the point.
+func callable(s ambit.ProposalState) bool {
+	return s == ambit.ProposalPending || s == ambit.ProposalApproved
 }
 
 // denied returns earlier proposals of the same call that a person said no to.

@@ -33,14 +33,10 @@ func cameBy(via ambit.Surface) string {
 
 // more says why a call takes more than the contract of its capability says, or "".
 func more(app *ambit.App, p *ambit.Proposal, review *ambit.Review) string {
-	for _, contract := range app.Capabilities() {
-		if spec := contract.Spec(); spec.Name == p.Binding.Capability && p.Level <= max(spec.Approval, ambit.Confirm) {
-			return ""
-		}
-	}
 	const models = ambit.MCP | ambit.Assistant | ambit.Sandbox | ambit.Schedule
+	terms, known := app.Terms(p.Binding.Capability)
 	switch {
-	case p.Level < ambit.Human:
+	case p.Level < ambit.Human, known && p.Level <= terms.Contract.Spec().Approval:
 		return ""
 	case review != nil && review.Concern != "":
 		return "more than usual: the application's monitor has something against it"
