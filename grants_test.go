@@ -116,6 +116,59 @@ func TestT20_DoubtsTakeAPerson(t *testing.T) {
 	w.used(t, g, 1)
 }
 
+// What came to wait for a person because of a doubt is not approved in advance when its
+// caller, who only had to confirm it, asks again and there is no doubt.
+func TestT20_DoubtsAboutWhatIsConfirmed(t *testing.T) {
+	t.Parallel()
+	doubted := true
+	w := newGranted(t, func(w *world) {
+		w.options.Monitor = ambit.MonitorFunc(func(context.Context, ambit.Action) (ambit.Verdict, error) {
+			if doubted {
+				return ambit.Verdict{Severity: ambit.Soft, Reason: "unusual"}, nil
+			}
+			return ambit.Verdict{}, nil
+		})
+	})
+	g := w.grant(t, writer) // which is for calls over MCP
+	for _, doubted = range []bool{true, false} {
+		text, _ := w.call(writer, ambit.HTTP, ambit.Request{})
+		is(t, "by a person over HTTP", `"approval_pending"`, text)
+	}
+	w.used(t, g, 0)
+	text, _ := w.call(writer, ambit.MCP, ambit.Request{Input: []byte(`{"text":"a","times":1}`)})
+	is(t, "over MCP, where it takes a person anyway", `{"text":"a 1"}`, text)
+}
+
+// Nobody grants what no call waits for, or in a process in which nobody decides.
+func TestT20_NothingToGrant(t *testing.T) {
+	t.Parallel()
+	seals, _ := ambit.NewReviewKey()
+	for name, test := range map[string]struct {
+		capability string
+		seals      bool
+		want       ambit.Code
+	}{
+		"what waits":                   {"change", false, ""},
+		"what its caller confirms":     {"harmless", false, ambit.CodeInvalidInput},
+		"where nothing can be decided": {"change", true, ambit.CodeConfirmationUnavailable},
+	} {
+		w := newGranted(t, func(w *world) {
+			if test.seals {
+				var err error
+				if w.options.ReviewKeys, err = ambit.ParseReviewKeys(seals); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, ambit.Define(writeSpec("harmless"), echo))
+		_, err := w.approvals.Give(t.Context(), w.App, carol, approval.Grant{
+			Principal: writer.Key(), Capability: test.capability, Input: json.RawMessage(`{}`), Until: time.Now().Add(time.Hour), Budget: 1, Given: approval.Decision{Reason: "x"},
+		})
+		if got := ambit.CodeOf(err); err != nil && got != test.want || err == nil && test.want != "" {
+			t.Errorf("%s: want %q, got %v", name, test.want, err)
+		}
+	}
+}
+
 // What is allowed is allowed about what would change as it is now, and the handler
 // is told of which version.
 func TestT20_ChangedSince(t *testing.T) {

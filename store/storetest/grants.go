@@ -340,6 +340,8 @@ func revokedGrants(t *testing.T, b bench) {
 	}
 	b.byGrant(t, byOther, other.ID, true)
 	b.decide(t, byHand, "boss", approval.Approve)
+	b.Advance(30 * time.Second)
+	since := b.get(t, pending).DecideBy
 	c := claim(p, running)
 	b.take(t, c)
 
@@ -357,8 +359,8 @@ func revokedGrants(t *testing.T, b bench) {
 		t.Errorf("want it revoked with the grant, by ann, got %s by %+v", r.State, last)
 	}
 	b.stands(t, claim(b.proposal("approved"), approved), ambit.ProposalRevoked, "")
-	if r := b.get(t, pending); r.State != ambit.ProposalPending || len(r.Decisions) != 0 {
-		t.Errorf("want it pending and undecided, got %s with %d decisions", r.State, len(r.Decisions))
+	if r := b.get(t, pending); r.State != ambit.ProposalPending || len(r.Decisions) != 0 || !r.DecideBy.After(since) {
+		t.Errorf("want it pending and undecided, with more time than until %s, got %s with %d decisions until %s", since, r.State, len(r.Decisions), r.DecideBy)
 	}
 	b.finish(t, c, "done")
 	b.state(t, running, ambit.ProposalSucceeded)
