@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"runtime"
 	"testing"
 	"time"
 
@@ -184,6 +185,36 @@ func TestT20_ChangedSince(t *testing.T) {
 	text, _ = w.call(writer, ambit.HTTP, ambit.Request{})
 	is(t, "approved anew", `{"text":"a 2"}`, text) // the handler's second run
 	w.used(t, g, 2)
+}
+
+// A call that runs when its grant is revoked ends as it does, and where it gives its
+// approval back there is none any more.
+func TestT20_RevokedWhileItRuns(t *testing.T) {
+	t.Parallel()
+	w := newGranted(t, func(w *world) {
+		w.spec.Approval = ambit.Human
+		w.hold, w.err = make(chan struct{}), &ambit.Error{Code: ambit.CodeUnavailable, Executed: ambit.ExecutedNo}
+	})
+	g := w.grant(t, writer)
+	answer := make(chan string)
+	go func() {
+		text, _ := w.call(writer, ambit.HTTP, ambit.Request{})
+		answer <- text
+	}()
+	for w.runs.Load() == 0 {
+		runtime.Gosched()
+	}
+	if _, err := w.approvals.RevokeGrant(t.Context(), w.App, carol, g.ID, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	close(w.hold)
+	is(t, "the call that ran", `"unavailable"`, <-answer)
+	w.err = nil
+	text, _ := w.call(writer, ambit.HTTP, ambit.Request{})
+	is(t, "repeated", `"approval_pending"`, text)
+	if n := w.runs.Load(); n != 1 {
+		t.Errorf("want nothing run once the grant was revoked, got %d runs", n)
+	}
 }
 
 // In the name of whom a handler calls is who has to be allowed, and whoever led to

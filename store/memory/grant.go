@@ -130,8 +130,15 @@ func (s *Store) RevokeGrant(ctx context.Context, tenant, id string, d approval.D
 	}
 	s.grants[id].Grant = lifecycle.KeptGrant(g)
 	for _, p := range slices.SortedFunc(maps.Values(s.proposals), func(a, b *proposal) int { return a.number - b.number }) {
-		if row := p.Clone(); row.Proposal.Binding.Tenant == tenant && row.Lose(id, d, now) {
+		row := p.Clone()
+		if row.Proposal.Binding.Tenant != tenant {
+			continue
+		}
+		changed, loses := row.Lose(id, d, now)
+		if changed {
 			s.write(row)
+		}
+		if loses {
 			lost = append(lost, row.Record)
 		}
 	}

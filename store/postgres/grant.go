@@ -167,10 +167,13 @@ func (s *Store) RevokeGrant(ctx context.Context, tenant, id string, d approval.D
 			return nil
 		}
 		for _, r := range said {
-			if r.Lose(id, d, u.now) {
+			changed, loses := r.Lose(id, d, u.now)
+			if changed {
 				if err := u.update(r); err != nil {
 					return err
 				}
+			}
+			if loses {
 				lost = append(lost, r.Record)
 			}
 		}
@@ -183,11 +186,11 @@ func (s *Store) RevokeGrant(ctx context.Context, tenant, id string, d approval.D
 	return g.Grant, lost, changed, nil
 }
 
-// saidBy queues the search for the rows about which a grant has said something that
-// can be taken back, oldest first, and locks them.
+// saidBy queues the search for the rows about which a grant has said something and
+// that have not ended, oldest first, and locks them.
 func (u *unit) saidBy(into *[]lifecycle.Row, tenant, id string) {
 	u.queue("SELECT "+encode.Columns+` FROM {}proposal
-		WHERE tenant = $1 AND state IN (0, 1) AND kind = 0 AND strpos(decisions, $2) > 0
+		WHERE tenant = $1 AND state IN (0, 1, 5, 8) AND kind = 0 AND strpos(decisions, $2) > 0
 		  AND requester = (SELECT principal FROM {}standing_grant WHERE id = $2 AND tenant = $1)
 		ORDER BY number FOR UPDATE`, tenant, id).Query(func(rows pgx.Rows) error {
 		defer rows.Close()

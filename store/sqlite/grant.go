@@ -159,10 +159,13 @@ func (s *Store) RevokeGrant(ctx context.Context, tenant, id string, d approval.D
 			return err
 		}
 		for _, r := range said {
-			if r.Lose(id, d, u.now) {
+			changed, loses := r.Lose(id, d, u.now)
+			if changed {
 				if err := u.update(ctx, r); err != nil {
 					return err
 				}
+			}
+			if loses {
 				lost = append(lost, r.Record)
 			}
 		}
@@ -174,11 +177,11 @@ func (s *Store) RevokeGrant(ctx context.Context, tenant, id string, d approval.D
 	return g, lost, changed, nil
 }
 
-// saidBy returns the rows about which a grant has said something that can be taken
-// back, oldest first.
+// saidBy returns the rows about which a grant has said something and that have not
+// ended, oldest first.
 func (u *unit) saidBy(ctx context.Context, g approval.Grant) (list []lifecycle.Row, err error) {
 	rows, err := u.query(ctx, "SELECT "+encode.Columns+` FROM {}proposal
-		WHERE tenant = ? AND state IN (0, 1) AND kind = 0 AND requester = ? AND instr(decisions, ?) > 0 ORDER BY number`, g.Tenant, g.Principal, g.ID)
+		WHERE tenant = ? AND state IN (0, 1, 5, 8) AND kind = 0 AND requester = ? AND instr(decisions, ?) > 0 ORDER BY number`, g.Tenant, g.Principal, g.ID)
 	if err != nil {
 		return nil, err
 	}

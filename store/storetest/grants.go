@@ -344,6 +344,10 @@ func revokedGrants(t *testing.T, b bench) {
 	since := b.get(t, pending).DecideBy
 	c := claim(p, running)
 	b.take(t, c)
+	back := b.proposal("given back")
+	givenBack := claim(back, b.propose(t, back).ID)
+	b.byGrant(t, givenBack.Approval.ID, g.ID, true)
+	b.take(t, givenBack)
 
 	lost := b.revokeGrant(t, g.ID)
 	if len(lost) != 2 || lost[0].ID != approved || lost[1].ID != pending {
@@ -364,6 +368,14 @@ func revokedGrants(t *testing.T, b bench) {
 	}
 	b.finish(t, c, "done")
 	b.state(t, running, ambit.ProposalSucceeded)
+	if err := b.Approvals.Release(t.Context(), givenBack); err != nil {
+		t.Errorf("Release: %v", err)
+	}
+	b.state(t, givenBack.Approval.ID, ambit.ProposalExpired)
+	b.stands(t, givenBack, ambit.ProposalExpired, "")
+	if r := b.propose(t, back); r.ID == givenBack.Approval.ID || r.State != ambit.ProposalPending {
+		t.Errorf("want it asked about anew, got %s of %s", r.State, r.ID)
+	}
 	b.state(t, byOther, ambit.ProposalApproved)
 	b.state(t, byHand, ambit.ProposalApproved)
 	b.byGrant(t, pending, g.ID, false)

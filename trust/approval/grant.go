@@ -104,7 +104,8 @@ type GrantStore interface {
 	// RevokeGrant ends a grant that has not ended, used up or not, by the decision
 	// given. Records that it has approved and no call has claimed are revoked by the
 	// same decision, and pending ones lose its word; these are returned as they are
-	// then. Changed is false where the grant is revoked or expired, and nothing is
+	// then. One that a call has claimed is approved no more where the call gives it
+	// back. Changed is false where the grant is revoked or expired, and nothing is
 	// done then.
 	RevokeGrant(ctx context.Context, tenant, id string, d Decision, e *audit.Entry) (g Grant, lost []Record, changed bool, err error)
 }

@@ -51,20 +51,27 @@ func RevokeGrant(g *approval.Grant, d approval.Decision, now time.Time) bool {
 }
 
 // Lose takes the word of a grant from the row, which is revoked by it where it was
-// approved. It reports whether there was such a word, and the row is to be written.
-func (r *Row) Lose(grant string, d approval.Decision, now time.Time) bool {
+// approved. A row that a call has claimed keeps it, and is approved no more where the
+// call gives it back. Changed says that the row is to be written, and lost that nothing
+// is approved by it from now on.
+func (r *Row) Lose(grant string, d approval.Decision, now time.Time) (changed, lost bool) {
 	r.Lapse(now)
 	by := func(d approval.Decision) bool { return d.Grant == grant }
-	switch {
-	case r.Kind == ambit.KindConsent:
-		return false
-	case r.State == ambit.ProposalApproved && slices.ContainsFunc(r.Decisions, by):
-		d.Verdict, d.Grant = approval.Revoke, grant
-		decided, _ := r.Decide(d, now)
-		return decided
-	case r.State == ambit.ProposalPending && r.withdraw(by):
-		r.DecideBy = now.Add(r.Proposal.DecideWithin) // as in Reconsider
-		return true
+	if r.Kind == ambit.KindConsent || !slices.ContainsFunc(r.Decisions, by) {
+		return false, false
 	}
-	return false
+	switch r.State {
+	case ambit.ProposalApproved:
+		d.Verdict, d.Grant = approval.Revoke, grant
+		lost, _ = r.Decide(d, now)
+		return lost, lost
+	case ambit.ProposalPending:
+		r.withdraw(by)
+		r.DecideBy = now.Add(r.Proposal.DecideWithin) // as in Reconsider
+		return true, true
+	case ambit.ProposalExecuting, ambit.ProposalUnknown:
+		r.ExecuteBy = now
+		return true, false
+	}
+	return false, false
 }
