@@ -76,8 +76,11 @@ func TestT24_AgentsProcessesOpenNothing(t *testing.T) {
 			t.Errorf("%s: got the message %q", test.name, reviewed)
 		}
 	}
-	if _, err := ambit.NewShownSealer(ring, reviewKeys(t, seals), "input", "test").Open(stolen.Input, nil); err == nil {
-		t.Error("want no way around App.Review")
+	operation := stolen.Binding.Operation()
+	for keys, can := range map[string]bool{seals: false, opens: true} {
+		if _, err := ambit.NewShownSealer(ring, reviewKeys(t, keys), "input", agents.Name()).Open(stolen.Input, operation[:]); (err == nil) != can {
+			t.Errorf("around App.Review, with %s: want it opened: %t, got %v", keys[:12], can, err)
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func parseStates(names []string) ([]ambit.ProposalState, error) {
 	var states []ambit.ProposalState
 	for _, name := range names {
 		if name == "closed" {
-			states = append(states, approval.Closed()...)
+			states = append(states, approval.ClosedStates()...)
 			continue
 		}
 		i := slices.Index(known, name)

@@ -11,7 +11,7 @@
 //		})
 //	}
 //
-// [RunKilled] kills processes that have calls under way, [RunCutOff] cuts one
-// instance off from the halt switch, and [RunSecrets] looks for a secret in all that
-// the store keeps.
+// [RunKilled] kills processes that have calls under way, [RunUpgrade] brings tables
+// of an earlier version up to date, [RunCutOff] cuts one instance off from the halt
+// switch, and [RunSecrets] looks for a secret in all that the store keeps.
 package storetest

@@ -195,9 +195,8 @@ func (w *works) rule(ctx context.Context, who, id string, v approval.Verdict) *a
 	return failureOf(err)
 }
 
-// patience is how often a call is repeated that is answered as unavailable: as
-// often as that is shorter in all than a lease, since each may wait five seconds
-// for the store.
+// patience is how often a call is repeated that is unavailable or pending. Each may
+// wait five seconds for the store, and all of them end within a lease.
 const patience = int(workLease / (5 * time.Second))
 
 // carryOut makes a call until it has ended or nobody can tell whether it has, with

@@ -41,7 +41,7 @@ type Options struct {
 	// DefaultKeep.
 	Keep time.Duration
 	// LongestGrant is how long a standing grant may hold at most, such as 30 days; at
-	// least a minute and at most a year. Where it is set, each call that waits for a
+	// least a minute and at most 366 days. Where it is set, each call that waits for a
 	// person costs a look at the grants of its caller. Zero: there are none, and those
 	// that were given before count for nothing.
 	LongestGrant time.Duration

@@ -42,7 +42,7 @@ func sections() []section {
 		{"", "Waiting", "Nothing waits for your decision.", []ambit.ProposalState{ambit.ProposalPending}},
 		{"approved", "Approved", "Nothing is approved and not yet made.", []ambit.ProposalState{ambit.ProposalApproved, ambit.ProposalExecuting}},
 		{"unknown", "To settle", "No call has got lost.", []ambit.ProposalState{ambit.ProposalUnknown}},
-		{"closed", "Closed", "Nothing has been closed yet.", Closed()},
+		{"closed", "Closed", "Nothing has been closed yet.", ClosedStates()},
 	}
 }
 

@@ -122,8 +122,8 @@ type Filter struct {
 	Limit int
 }
 
-// Closed returns the states of proposals of which nothing can come any more.
-func Closed() []ambit.ProposalState {
+// ClosedStates returns the states of proposals of which nothing can come any more.
+func ClosedStates() []ambit.ProposalState {
 	return []ambit.ProposalState{ambit.ProposalSucceeded, ambit.ProposalFailed, ambit.ProposalDenied, ambit.ProposalRevoked, ambit.ProposalExpired}
 }
 
