@@ -138,7 +138,7 @@ func (a *Approvals) Give(ctx context.Context, app *ambit.App, person *ambit.Prin
 			WithHint("Revoke some that are not needed.")
 	}
 	g.ID = rand.Text()
-	err = a.with(ctx, granted(&g, &g.Given, "give"), func(ctx context.Context, e *audit.Entry) (bool, error) {
+	err = a.onRecord(ctx, granted(&g, &g.Given, "give"), func(ctx context.Context, e *audit.Entry) (bool, error) {
 		g, err = a.store.Give(ctx, g, e)
 		return true, err
 	})
@@ -232,7 +232,7 @@ func (a *Approvals) RevokeGrant(ctx context.Context, app *ambit.App, person *amb
 	d := Decision{Decider: person.Key(), Behind: behindOf(person), Name: person.Subject, Principal: kept(person), Verdict: Revoke, Reason: reason}
 	var lost []Record
 	changed := false
-	err = a.with(ctx, granted(&g, &d, "revoke"), func(ctx context.Context, e *audit.Entry) (bool, error) {
+	err = a.onRecord(ctx, granted(&g, &d, "revoke"), func(ctx context.Context, e *audit.Entry) (bool, error) {
 		g, lost, changed, err = a.store.RevokeGrant(ctx, person.Tenant, id, d, e)
 		return changed, err
 	})

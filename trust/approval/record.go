@@ -69,11 +69,11 @@ func granted(g *Grant, d *Decision, verdict string) func() audit.Record {
 // record makes a change of a proposal, with an entry of the audit log in the same
 // transaction where there is one.
 func (a *Approvals) record(ctx context.Context, h happening, change func(ctx context.Context, id string, e *audit.Entry) (changed bool, err error)) error {
-	return a.with(ctx, h.entry, func(ctx context.Context, e *audit.Entry) (bool, error) { return change(ctx, h.id, e) })
+	return a.onRecord(ctx, h.entry, func(ctx context.Context, e *audit.Entry) (bool, error) { return change(ctx, h.id, e) })
 }
 
-// with makes a change of the store with an entry.
-func (a *Approvals) with(ctx context.Context, entry func() audit.Record, change func(ctx context.Context, e *audit.Entry) (changed bool, err error)) error {
+// onRecord makes a change of the store, with an entry as record does.
+func (a *Approvals) onRecord(ctx context.Context, entry func() audit.Record, change func(ctx context.Context, e *audit.Entry) (changed bool, err error)) error {
 	if a.audit == nil {
 		_, err := change(ctx, nil)
 		return err

@@ -61,7 +61,7 @@ func (a *Approvals) View(ctx context.Context, app *ambit.App, person *ambit.Prin
 	} else {
 		return View{}, a.failed(ctx, err)
 	}
-	v.Why = more(app, &r.Proposal, v.Review)
+	v.Why = whyMore(app, &r.Proposal, v.Review)
 	if r.State == ambit.ProposalPending {
 		v.Objection = objection(&r, person, Approve)
 	}

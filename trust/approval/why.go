@@ -31,8 +31,8 @@ func cameBy(via ambit.Surface) string {
 	return strings.Join(ways, "; ")
 }
 
-// more says why a call takes more than the contract of its capability says, or "".
-func more(app *ambit.App, p *ambit.Proposal, review *ambit.Review) string {
+// whyMore says why a call takes more than the contract of its capability says, or "".
+func whyMore(app *ambit.App, p *ambit.Proposal, review *ambit.Review) string {
 	const models = ambit.MCP | ambit.Assistant | ambit.Sandbox | ambit.Schedule
 	terms, known := app.Terms(p.Binding.Capability)
 	switch {
