@@ -9,9 +9,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ambit-dev/ambit/internal/plural"
 )
 
 // MinKey is the fewest bytes that a key of a [KeyRing] may have.
@@ -25,6 +28,15 @@ type Key struct {
 	Until time.Time
 }
 
+// Format writes that it is a key, with its date, and never the secret, whatever the
+// verb.
+func (k Key) Format(w fmt.State, _ rune) {
+	_, _ = io.WriteString(w, "a key")
+	if !k.Until.IsZero() {
+		_, _ = io.WriteString(w, " until "+k.Until.UTC().Format(time.RFC3339))
+	}
+}
+
 // KeyRing holds the keys that seal what leaves the application and comes back:
 // confirmations, cursors, outcomes. The first key seals; all of them open, each
 // until its date. No key is used as it is: each purpose, and each application,
@@ -34,6 +46,16 @@ type Key struct {
 // To replace a key, put a new one in front, give the old one a date that is
 // further away than anything sealed will be used, and remove it after that.
 type KeyRing struct{ keys []Key }
+
+// Format writes how many keys there are, and never one, whatever the verb. Nil has
+// none.
+func (r *KeyRing) Format(w fmt.State, _ rune) {
+	n := 0
+	if r != nil {
+		n = len(r.keys)
+	}
+	_, _ = io.WriteString(w, "a ring of "+plural.Of(n, "key"))
+}
 
 // NewKeyRing returns a ring of these keys, the one that seals first.
 func NewKeyRing(keys ...Key) (*KeyRing, error) {

@@ -3,6 +3,8 @@ package ambit_test
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -139,5 +141,48 @@ func TestT24_CursorsOfOneRing(t *testing.T) {
 	}
 	if sealer := newApp(ambit.Options{Keys: keys}).Sealer("state"); sealer == nil {
 		t.Error("with keys: want a sealer for surfaces")
+	}
+}
+
+// Keys that somebody prints do not show: neither with a verb for values, nor for
+// bytes, nor in a log.
+func TestT09_KeysDoNotShow(t *testing.T) {
+	t.Parallel()
+	secret := bytes.Repeat([]byte{0x5a}, ambit.MinKey)
+	key := ambit.Key{Secret: secret, Until: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)}
+	ring, err := ambit.NewKeyRing(ambit.Key{Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seals, opens := ambit.NewReviewKey()
+	review, err := ambit.ParseReviewKeys(opens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(opens, "ambit_opens."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		value  any
+		secret []byte
+		want   string
+	}{
+		{key, secret, "a key until 2027-01-31T00:00:00Z"},
+		{ring, secret, "a ring of 1 key"},
+		{(*ambit.KeyRing)(nil), secret, "a ring of 0 keys"},
+		{review, private, "review keys " + seals[:len("ambit_seals.")+8] + "…"},
+		{(*ambit.ReviewKeys)(nil), private, "review keys "},
+	} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
+			if got := fmt.Sprintf(verb, test.value); got != test.want {
+				t.Errorf("%s: want %q, got %q", verb, test.want, got)
+			}
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("started", "keys", test.value)
+		if said := log.String(); !strings.Contains(said, test.want) || strings.Contains(said, fmt.Sprint(test.secret[0], test.secret[1])) {
+			t.Errorf("the log: want %q, got %s", test.want, said)
+		}
 	}
 }

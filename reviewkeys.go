@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 )
@@ -168,10 +169,14 @@ func (k *ReviewKeys) len() int {
 	return len(k.keys)
 }
 
-// ids names the keys, for an operator.
+// Format writes how the halves of the keys begin that seal, and never one that opens,
+// whatever the verb.
+func (k *ReviewKeys) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, "review keys "+k.ids()) }
+
+// ids names the keys, for an operator. Nil has none.
 func (k *ReviewKeys) ids() string {
 	var names []string
-	for i := range k.keys {
+	for i := range k.len() {
 		names = append(names, k.keys[i].id.String())
 	}
 	return strings.Join(names, ", ")

@@ -165,6 +165,9 @@ func (a *Approvals) findGrant(ctx context.Context, app *ambit.App, person *ambit
 	if !present(ctx, person) || !isID(id) {
 		return Grant{}, noGrant()
 	}
+	if refused := a.elsewhere(ctx, app); refused != nil {
+		return Grant{}, refused
+	}
 	g, err := a.store.Grant(ctx, person.Tenant, id)
 	if err != nil {
 		return Grant{}, a.grantFailed(ctx, err)
@@ -185,6 +188,9 @@ func (a *Approvals) findGrant(ctx context.Context, app *ambit.App, person *ambit
 func (a *Approvals) Grants(ctx context.Context, app *ambit.App, person *ambit.Principal, f GrantFilter) (list []Grant, next string, err error) {
 	if !present(ctx, person) {
 		return nil, "", noGrant()
+	}
+	if refused := a.elsewhere(ctx, app); refused != nil {
+		return nil, "", refused
 	}
 	if !printable(f.Principal) || !printable(f.Capability) {
 		return nil, "", nil

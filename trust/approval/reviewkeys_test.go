@@ -65,7 +65,10 @@ func TestT24_AgentsProcessesDecideNothing(t *testing.T) {
 	const want = "confirmation_unavailable: This process has no key that opens proposals."
 	_, viewed := p.agents.approvals.View(t.Context(), p.agents.app, bob, id)
 	_, _, listed := p.agents.approvals.List(t.Context(), p.agents.app, bob, approval.Filter{})
-	for name, err := range map[string]error{"looked at": viewed, "listed": listed} {
+	_, _, grants := p.agents.approvals.Grants(t.Context(), p.agents.app, bob, approval.GrantFilter{})
+	_, grant := p.agents.approvals.Grant(t.Context(), p.agents.app, bob, id)
+	_, revoked := p.agents.approvals.RevokeGrant(t.Context(), p.agents.app, bob, id, "")
+	for name, err := range map[string]error{"looked at": viewed, "listed": listed, "grants": grants, "a grant": grant, "a grant revoked": revoked} {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: want %q, got %v", name, want, err)
 		}
