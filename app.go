@@ -163,10 +163,11 @@ type App struct {
 	callers    *callers
 	inputBytes atomic.Int64 // of the calls at work
 
-	active   active // calls under way
-	switches []*watched
-	halts    atomic.Pointer[halts] // nil: nothing is stopped
-	haltMu   sync.Mutex            // held while halts changes
+	active   active                     // calls under way
+	switches atomic.Pointer[[]*watched] // replaced whole, under mu; nil: there are none
+	watching bool                       // the switches are being read: no more are taken; under mu
+	halts    atomic.Pointer[halts]      // nil: nothing is stopped
+	haltMu   sync.Mutex                 // held while halts changes
 
 	mu          sync.Mutex // guards registration
 	frozen      atomic.Bool
@@ -207,7 +208,7 @@ func New(options Options) *App {
 	a.callers = newCallers()
 	a.broader = newBroader(options.ImpliedScopes)
 	for _, s := range options.HaltSources {
-		a.switches = append(a.switches, &watched{HaltSource: s})
+		a.addSwitch(s)
 	}
 	a.byName, a.byTool = map[string]*entry{}, map[string]*entry{}
 	var random [8]byte
@@ -310,13 +311,13 @@ func (a *App) check() error {
 			faults = append(faults, fmt.Errorf("ambit: Options.Modes: %s: %s: name single surfaces and modes that exist", surface, mode))
 		}
 	}
-	forms := map[string]bool{"": true, "self": true, "process": true, "signal": true} // the last two are thrown from within
-	for i, s := range a.switches {
+	forms := map[string]bool{}
+	for i, s := range a.sources() {
 		switch {
 		case s.HaltSource == nil:
 			faults = append(faults, errors.New("ambit: Options.HaltSources holds nil: leave it out"))
-		case forms[s.Form()]:
-			faults = append(faults, fmt.Errorf("ambit: Options.HaltSources: source %d has the form %q: forms are unique, not empty and none of \"self\", \"process\" and \"signal\"", i, s.Form()))
+		case reservedForm(s.Form()) || forms[s.Form()]:
+			faults = append(faults, fmt.Errorf("ambit: Options.HaltSources: source %d has the form %q: forms are unique, "+freeForms, i, s.Form()))
 		default:
 			forms[s.Form()] = true
 		}

@@ -282,8 +282,8 @@ func TestT23_SourcesAreReadApart(t *testing.T) {
 		}
 		stop()
 		<-done
-		if err := slow.AddHaltSource(s); err == nil {
-			t.Error("a frozen application took a halt source")
+		if err := slow.AddHaltSource(formed("late")); err == nil {
+			t.Error("an application whose sources are read took another, which nobody would read")
 		}
 	})
 }

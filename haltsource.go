@@ -73,24 +73,50 @@ type watched struct {
 }
 
 // AddHaltSource adds a source to those of [Options.HaltSources], for code that
-// is given an application and did not make it, such as a command line. A frozen
-// application takes none, and no application two sources of one form: the error
-// says so.
+// is given an application and did not make it, such as a command line. An
+// application whose sources are being read takes none, since nobody would read it,
+// and no application two of one form: the error says so. A frozen one takes it.
 func (a *App) AddHaltSource(s HaltSource) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.frozen.Load() {
-		return errors.New("ambit: App.AddHaltSource after the application was frozen: add halt sources before serving or calling")
+	if a.watching {
+		return errors.New("ambit: App.AddHaltSource after App.Watch or App.ReadHaltSources: add halt sources before those that there are get read")
 	}
 	if s == nil {
 		return errors.New("ambit: App.AddHaltSource of nil: leave it out")
 	}
-	for _, other := range a.switches {
+	if reservedForm(s.Form()) {
+		return fmt.Errorf("ambit: App.AddHaltSource: the form is %q: give the source one that is "+freeForms, s.Form())
+	}
+	for _, other := range a.sources() {
 		if other.HaltSource != nil && other.Form() == s.Form() {
 			return fmt.Errorf("ambit: App.AddHaltSource: the application has a halt source of the form %q already: leave one of them out", s.Form())
 		}
 	}
-	a.switches = append(a.switches, &watched{HaltSource: s})
+	a.addSwitch(s)
+	return nil
+}
+
+// freeForms says what a source's form can be.
+const freeForms = "not empty and none of \"self\", \"process\" and \"signal\""
+
+// reservedForm reports whether no source can have a form: it is none, or thrown
+// from within.
+func reservedForm(form string) bool {
+	return form == "" || form == "self" || form == "process" || form == "signal"
+}
+
+// addSwitch adds a source. Calls that are under way go on with those there were.
+func (a *App) addSwitch(s HaltSource) {
+	all := append(slices.Clone(a.sources()), &watched{HaltSource: s})
+	a.switches.Store(&all)
+}
+
+// sources returns what is read from outside.
+func (a *App) sources() []*watched {
+	if all := a.switches.Load(); all != nil {
+		return *all
+	}
 	return nil
 }
 
@@ -115,11 +141,14 @@ func (a *App) eachSwitch(work func(*watched)) {
 	if a.Freeze() != nil {
 		return // it answers no call
 	}
-	var sources sync.WaitGroup
-	for _, s := range a.switches {
-		sources.Go(func() { work(s) })
+	a.mu.Lock()
+	a.watching = true
+	a.mu.Unlock()
+	var readers sync.WaitGroup
+	for _, s := range a.sources() {
+		readers.Go(func() { work(s) })
 	}
-	sources.Wait()
+	readers.Wait()
 }
 
 func (a *App) watch(ctx context.Context, s *watched) {
@@ -207,7 +236,7 @@ func (a *App) logTrouble(ctx context.Context, s *watched, trouble, detail string
 
 // unreadSwitch says of which source nobody knows what it stops, if there is one.
 func (a *App) unreadSwitch() error {
-	for _, s := range a.switches {
+	for _, s := range a.sources() {
 		read := s.read.Load()
 		if read == nil {
 			return fmt.Errorf("halt source %q was never read: App.Watch has to run, or the log says why it cannot be read", s.Form())

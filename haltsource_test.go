@@ -193,12 +193,46 @@ func TestT23_FormsAreUnique(t *testing.T) {
 		}
 	}
 	app := newApp(ambit.Options{HaltSources: []ambit.HaltSource{formed("store")}})
-	for _, s := range []ambit.HaltSource{nil, formed("store")} {
+	for _, s := range []ambit.HaltSource{nil, formed("store"), formed(""), formed("signal")} {
 		if err := app.AddHaltSource(s); err == nil {
 			t.Errorf("%v: want an error", s)
 		}
 	}
 	if err := errors.Join(app.AddHaltSource(formed("file")), app.Freeze()); err != nil {
 		t.Errorf("two forms: want nil, got %v", err)
+	}
+}
+
+// A frozen application takes a source, so that its calls obey it: whoever makes an
+// application may have frozen it by looking at it.
+func TestT23_SourceOfFrozenApplication(t *testing.T) {
+	t.Parallel()
+	write := echoSpec()
+	write.Effect = ambit.Write
+	app := newApp(ambit.Options{}, ambit.Define(write, echo))
+	if err := app.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, run := app.NewRun(context.Background(), ambit.RunOptions{Principal: alice})
+	defer run.End()
+	if code := invokeEcho(ctx, run); code != "" {
+		t.Errorf("without a source: want success, got %q", code)
+	}
+	s := &source{}
+	s.halts.Store(&[]ambit.Halt{})
+	if err := app.AddHaltSource(s); err != nil {
+		t.Fatal(err)
+	}
+	if code := invokeEcho(ctx, run); code != ambit.CodeHalted {
+		t.Errorf("before the source is read: want %q, got %q", ambit.CodeHalted, code)
+	}
+	app.ReadHaltSources(context.Background())
+	if code := invokeEcho(ctx, run); code != "" {
+		t.Errorf("read, and nothing is stopped: want success, got %q", code)
+	}
+	s.halts.Store(&[]ambit.Halt{{Kind: ambit.HaltAll}})
+	app.ReadHaltSources(context.Background())
+	if code := invokeEcho(ctx, run); code != ambit.CodeHalted {
+		t.Errorf("stopped: want %q, got %q", ambit.CodeHalted, code)
 	}
 }

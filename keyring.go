@@ -57,16 +57,19 @@ func (r *KeyRing) Format(w fmt.State, _ rune) {
 	_, _ = io.WriteString(w, "a ring of "+plural.Of(n, "key"))
 }
 
+// makeKey says how to make a key, to whoever starts a program without a good one.
+const makeKey = `make one with NewKey, or openssl rand 32 | basenc --base64url | tr -d '=\n'`
+
 // NewKeyRing returns a ring of these keys, the one that seals first.
 func NewKeyRing(keys ...Key) (*KeyRing, error) {
 	if len(keys) == 0 {
-		return nil, errors.New("ambit: a key ring needs a key")
+		return nil, errors.New("ambit: a key ring needs a key: " + makeKey)
 	}
 	ring := &KeyRing{}
 	for i, key := range keys {
 		switch {
 		case len(key.Secret) < MinKey:
-			return nil, fmt.Errorf("ambit: key %d of the ring has %d bytes: it needs at least %d, make one with NewKey", i+1, len(key.Secret), MinKey)
+			return nil, fmt.Errorf("ambit: key %d of the ring has %d bytes: it needs at least %d: "+makeKey, i+1, len(key.Secret), MinKey)
 		case slices.ContainsFunc(ring.keys, func(k Key) bool { return string(k.Secret) == string(key.Secret) }):
 			return nil, fmt.Errorf("ambit: key %d of the ring stands in it twice: remove one", i+1)
 		case i == 0 && !key.Until.IsZero():
@@ -99,7 +102,7 @@ func ParseKeyRing(text string) (*KeyRing, error) {
 		encoded, date, dated := strings.Cut(field, ";until=")
 		secret, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
 		if err != nil {
-			return nil, fmt.Errorf("ambit: key %d of the ring is not base64url without padding: make one with NewKey", i+1)
+			return nil, fmt.Errorf("ambit: key %d of the ring is not base64url without padding: "+makeKey, i+1)
 		}
 		key := Key{Secret: secret}
 		if dated {

@@ -96,7 +96,7 @@ func ParseReviewKeys(text string) (*ReviewKeys, error) {
 		keys.keys = append(keys.keys, key)
 	}
 	if len(keys.keys) == 0 {
-		return nil, errors.New("ambit: there is no review key: make one with NewReviewKey")
+		return nil, errors.New("ambit: there is no review key: make one with NewReviewKey or the command approvals keygen, or leave Options.ReviewKeys nil")
 	}
 	return keys, nil
 }

@@ -27,8 +27,8 @@ func TestT24_ReviewKeysAreChecked(t *testing.T) {
 		return prefix + base64.RawURLEncoding.EncodeToString(make([]byte, n))
 	}
 	for _, test := range []struct{ name, text, want string }{
-		{"nothing", "", "ambit: there is no review key: make one with NewReviewKey"},
-		{"separators", " ,\n", "ambit: there is no review key: make one with NewReviewKey"},
+		{"nothing", "", "ambit: there is no review key: make one with NewReviewKey or the command approvals keygen, or leave Options.ReviewKeys nil"},
+		{"separators", " ,\n", "ambit: there is no review key: make one with NewReviewKey or the command approvals keygen, or leave Options.ReviewKeys nil"},
 		{"a key of a ring", ambit.NewKey(), "ambit: review key 1: it begins with neither ambit_seals. nor ambit_opens.: make one with NewReviewKey"},
 		{"cut", seals + "," + other[:40], "ambit: review key 2: what follows its prefix is no key: copy it whole, as NewReviewKey made it"},
 		{"padded", opens + "=", "ambit: review key 1: what follows its prefix is no key: copy it whole, as NewReviewKey made it"},

@@ -13,6 +13,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 
@@ -27,14 +28,16 @@ import (
 )
 
 func main() {
-	command.Program{Name: "approvals", Open: open}.Main()
+	program().Main()
 }
+
+func program() command.Program { return command.Program{Name: "approvals", Open: open} }
 
 // open joins the parts. What it has opened is closed when the command is done.
 func open(ctx context.Context) (*ambit.App, command.Options, error) {
 	keys, err := ambit.ParseKeyRing(os.Getenv("AMBIT_KEYS"))
 	if err != nil {
-		return nil, command.Options{}, err
+		return nil, command.Options{}, fmt.Errorf("AMBIT_KEYS: %w", err)
 	}
 	store, err := sqlite.Open(ctx, "shelf.db", sqlite.Options{})
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -16,11 +17,40 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/command"
 	"github.com/ambit-dev/ambit/serve"
 	"github.com/ambit-dev/ambit/trust/apikey"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The program serves, with all that it is given.
+func TestServes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("AMBIT_KEYS", ambit.NewKey())
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	program := program()
+	opened := program.Open
+	program.Open = func(ctx context.Context) (*ambit.App, command.Options, error) {
+		app, options, err := opened(ctx)
+		options.Serve.Ready = func(net.Addr) { interrupt() }
+		return app, options, err
+	}
+	var said strings.Builder
+	if code := program.Run(ctx, []string{"--addr", "127.0.0.1:0"}, strings.NewReader(""), io.Discard, &said); code != 0 {
+		t.Errorf("want it to serve until it is interrupted, got exit code %d and %s", code, said.String())
+	}
+}
+
+// Without keys it says what is missing, and how to make them.
+func TestNoKeys(t *testing.T) {
+	t.Setenv("AMBIT_KEYS", "")
+	_, _, err := open(t.Context())
+	if want := "AMBIT_KEYS: ambit: a key ring needs a key: make one with NewKey, or openssl rand 32 | basenc --base64url | tr -d '=\\n'"; err == nil || err.Error() != want {
+		t.Errorf("want %q, got %v", want, err)
+	}
+}
 
 // A call of the program waits until somebody has decided on its page.
 func TestApprovals(t *testing.T) {
