@@ -196,29 +196,12 @@ func (a *Approvals) Grants(ctx context.Context, app *ambit.App, person *ambit.Pr
 		return nil, "", nil
 	}
 	f.Tenant = person.Tenant
-	known := map[string]bool{}
-	for range maxPages {
-		page, cursor, err := a.store.Grants(ctx, f)
-		if err != nil {
-			return nil, "", a.failed(ctx, err)
-		}
-		for _, g := range page {
-			may, asked := known[g.DecidePermission]
-			if !asked {
-				refused := app.Permits(ctx, person, g.DecidePermission)
-				if refused != nil && !isForbidden(refused) {
-					return nil, "", a.failed(ctx, refused)
-				}
-				may = refused == nil
-				known[g.DecidePermission] = may
-			}
-			if may {
-				list = append(list, g)
-			}
-		}
-		if f.After, next = cursor, cursor; cursor == "" || len(list) > 0 {
-			break
-		}
+	list, next, err = permitted(ctx, app, person, f.After, func(after string) ([]Grant, string, error) {
+		f.After = after
+		return a.store.Grants(ctx, f)
+	}, func(g *Grant) (string, bool) { return g.DecidePermission, true })
+	if err != nil {
+		return nil, "", a.failed(ctx, err)
 	}
 	return list, next, nil
 }

@@ -116,9 +116,6 @@ func (a *Approvals) denied(ctx context.Context, r Record) ([]Record, error) {
 	return denied, nil
 }
 
-// maxPages bounds how many pages of the store one page of a list may take.
-const maxPages = 20
-
 // List returns a page of the proposals that a person may decide about, newest
 // first, without their inputs, and the cursor of the next page, empty at the end.
 // They are of the person's tenant, whatever the filter says. Those that only
@@ -132,30 +129,14 @@ func (a *Approvals) List(ctx context.Context, app *ambit.App, person *ambit.Prin
 		return nil, "", refused
 	}
 	f.Tenant = person.Tenant
-	known := map[string]bool{}
-	for range maxPages {
-		page, cursor, err := a.store.List(ctx, f)
-		if err != nil {
-			return nil, "", a.failed(ctx, err)
-		}
-		for _, r := range page {
-			permission := r.Proposal.DecidePermission
-			may, asked := known[permission]
-			if !asked {
-				refused := app.Permits(ctx, person, permission)
-				if refused != nil && !isForbidden(refused) {
-					return nil, "", a.failed(ctx, refused)
-				}
-				may = refused == nil
-				known[permission] = may
-			}
-			if may && r.Kind == ambit.KindApproval && (r.Proposal.Level >= ambit.Human || r.State == ambit.ProposalUnknown) {
-				list = append(list, r)
-			}
-		}
-		if f.After, next = cursor, cursor; cursor == "" || len(list) > 0 {
-			break
-		}
+	list, next, err = permitted(ctx, app, person, f.After, func(after string) ([]Record, string, error) {
+		f.After = after
+		return a.store.List(ctx, f)
+	}, func(r *Record) (string, bool) {
+		return r.Proposal.DecidePermission, r.Kind == ambit.KindApproval && (r.Proposal.Level >= ambit.Human || r.State == ambit.ProposalUnknown)
+	})
+	if err != nil {
+		return nil, "", a.failed(ctx, err)
 	}
 	return list, next, nil
 }

@@ -1,0 +1,45 @@
+package approval
+
+import (
+	"context"
+
+	"github.com/ambit-dev/ambit"
+)
+
+// maxPages bounds how many pages of the store one page of a list may take.
+const maxPages = 20
+
+// permitted returns a page of what a person may decide about, and the cursor of the
+// next one, empty at the end. Read returns a page of the store behind a cursor, and
+// about what it takes to decide about one of it, and whether it is listed at all.
+// The policy is asked once for each permission.
+func permitted[E any](ctx context.Context, app *ambit.App, person *ambit.Principal, after string,
+	read func(after string) ([]E, string, error), about func(e *E) (permission string, listed bool),
+) (list []E, next string, err error) {
+	known := map[string]bool{}
+	for range maxPages {
+		page, cursor, err := read(after)
+		if err != nil {
+			return nil, "", err
+		}
+		for i := range page {
+			permission, listed := about(&page[i])
+			may, asked := known[permission]
+			if !asked {
+				refused := app.Permits(ctx, person, permission)
+				if refused != nil && !isForbidden(refused) {
+					return nil, "", refused
+				}
+				may = refused == nil
+				known[permission] = may
+			}
+			if may && listed {
+				list = append(list, page[i])
+			}
+		}
+		if after, next = cursor, cursor; cursor == "" || len(list) > 0 {
+			break
+		}
+	}
+	return list, next, nil
+}
