@@ -154,16 +154,18 @@ func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, about ambit.I
 		return ambit.Standing{}, err
 	}
 	reopened := false
-	if change, needed, err := outdated(ctx, &r, p, about); err != nil {
+	change, needed, deciders, err := outdated(ctx, &r, p, about)
+	if err != nil {
 		return ambit.Standing{}, err
-	} else if needed {
+	}
+	if needed {
 		was := r.State
 		if r, _, err = a.reconsider(ctx, r, change, p.Requester); err != nil {
 			return ambit.Standing{}, err
 		}
 		reopened = was == ambit.ProposalApproved
 	}
-	if r = a.byGrants(ctx, r, p, about); created || reopened {
+	if r = a.byGrants(ctx, r, p, about, deciders); created || reopened {
 		a.tell(r)
 	}
 	return a.standing(r), nil
@@ -202,48 +204,53 @@ func (a *Approvals) Answering(ctx context.Context, b ambit.Binding) (ambit.Stand
 
 // outdated finds out which decisions on a proposal no longer count: those of
 // persons who may decide no longer, or who have come to stand behind the
-// requester, those on another preview, and those by grants where grants do not
-// count.
-func outdated(ctx context.Context, r *Record, p ambit.Proposal, about ambit.Inquiry) (c Change, needed bool, err error) {
+// requester or another decider, those on another preview, and those by grants where
+// grants do not count. Deciders are who has decided the others, as known then and
+// now.
+func outdated(ctx context.Context, r *Record, p ambit.Proposal, about ambit.Inquiry) (c Change, needed bool, deciders []*ambit.Principal, err error) {
 	c.Preview, c.Version = r.Proposal.Preview, r.Proposal.Version
 	switch {
 	case r.Proposal.Level < ambit.Human || r.State != ambit.ProposalPending && r.State != ambit.ProposalApproved:
-		return c, false, nil
+		return c, false, nil, nil
 	case r.State == ambit.ProposalPending && p.Preview != r.Proposal.Preview:
 		c.Preview, c.Version, c.Input, c.Summary, needed = p.Preview, p.Version, p.Input, p.Summary, true
 	}
 	for _, d := range r.Decisions {
-		if d.Verdict != Approve {
-			continue
+		if d.Verdict != Approve || d.Preview != c.Preview {
+			continue // the latter goes with its preview
 		}
 		if d.Principal != nil && (d.Grant == "" || about.Fits != nil) {
-			refused := mayApprove(ctx, d.Principal, r, p, about)
+			now, refused := mayApprove(ctx, d.Principal, r, p, about, deciders)
 			if refused == nil {
+				deciders = append(deciders, d.Principal, now)
 				continue
 			}
 			if !isForbidden(refused) {
-				return c, false, refused
+				return c, false, nil, refused
 			}
 		}
 		c.Without, needed = append(c.Without, d.Decider), true
 	}
-	return c, needed, nil
+	return c, needed, deciders, nil
 }
 
-// mayApprove returns nil where a decider may approve a call now, and is another pair of
-// eyes where it takes one, both as they were known when they decided and as they are
+// mayApprove returns who a decider is now, and nil where they may approve a call and
+// share no person with the other deciders, nor with the requester where it takes
+// another pair of eyes: both as they were known when they decided and as they are
 // known now.
-func mayApprove(ctx context.Context, decider *ambit.Principal, r *Record, p ambit.Proposal, about ambit.Inquiry) error {
-	now, err := about.May(ctx, decider)
-	if err != nil || max(r.Proposal.Level, p.Level) < ambit.FourEyes {
-		return err
+func mayApprove(ctx context.Context, decider *ambit.Principal, r *Record, p ambit.Proposal, about ambit.Inquiry, others []*ambit.Principal) (now *ambit.Principal, err error) {
+	if now, err = about.May(ctx, decider); err != nil {
+		return nil, err
 	}
-	for _, who := range []*ambit.Principal{decider, now} {
-		if related(who, p.Requester) || related(who, r.Proposal.Requester) {
-			return &ambit.Error{Code: ambit.CodeForbidden}
+	if max(r.Proposal.Level, p.Level) >= ambit.FourEyes {
+		others = append(slices.Clip(others), p.Requester, r.Proposal.Requester)
+	}
+	for _, other := range others {
+		if related(decider, other) || related(now, other) {
+			return nil, &ambit.Error{Code: ambit.CodeForbidden}
 		}
 	}
-	return nil
+	return now, nil
 }
 
 // propose finds or makes the record.

@@ -13,8 +13,9 @@ import (
 // byGrants lets the standing grants for a call say what they have to say about its
 // proposal, as long as that waits for a person: those first that end first. Where
 // something cannot be found out or written, that is for the operator, and the call
-// waits, of which the notifiers are told as of any other.
-func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, about ambit.Inquiry) Record {
+// waits, of which the notifiers are told as of any other. Deciders are those who have
+// approved it already, see outdated.
+func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, about ambit.Inquiry, deciders []*ambit.Principal) Record {
 	if about.Fits == nil || p.Level < ambit.Human || !r.waits() {
 		return r
 	}
@@ -25,8 +26,13 @@ func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, ab
 		if err != nil || ctx.Err() != nil || !r.waits() {
 			break
 		}
-		if g := &grants[i]; g.Covers(b) && a.counts(ctx, &r, p, g, about) {
+		g := &grants[i]
+		if !g.Covers(b) {
+			continue
+		}
+		if now := a.counts(ctx, &r, p, g, about, deciders); now != nil {
 			r, err = a.decideByGrant(ctx, r, p, g)
+			deciders = append(deciders, g.Given.Principal, now)
 		}
 	}
 	if err != nil {
@@ -35,24 +41,26 @@ func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, ab
 	return r
 }
 
-// counts reports whether the word of a grant counts about this call: whether its
-// granter could approve it now, if asked, and the input is as the grant says.
-func (a *Approvals) counts(ctx context.Context, r *Record, p ambit.Proposal, g *Grant, about ambit.Inquiry) bool {
+// counts returns who the granter of a grant is now whose word counts about this call,
+// because they could approve it if asked, and the input is as the grant says. Nil: it
+// does not count.
+func (a *Approvals) counts(ctx context.Context, r *Record, p ambit.Proposal, g *Grant, about ambit.Inquiry, deciders []*ambit.Principal) *ambit.Principal {
 	granter := g.Given.Principal
 	if granter == nil || decidedBy(r, granter) {
-		return false
+		return nil
 	}
 	input, err := schema.Parse(g.Input)
+	var now *ambit.Principal
 	if err == nil {
 		if !about.Fits(input) {
-			return false
+			return nil
 		}
-		err = mayApprove(ctx, granter, r, p, about)
+		now, err = mayApprove(ctx, granter, r, p, about, deciders)
 	}
 	if err != nil && !isForbidden(err) {
 		a.logger.WarnContext(ctx, "a standing grant does not count, because it cannot be judged", slog.String("grant", g.ID), slog.String("proposal", r.ID), slog.Any("cause", err))
 	}
-	return err == nil
+	return now
 }
 
 // decideByGrant has the store add the granter's word, unless the grant has ended in

@@ -257,3 +257,35 @@ func TestT13_OtherEyesAsOfNow(t *testing.T) {
 		t.Errorf("with two persons: want it made, got %q", got)
 	}
 }
+
+// Two who have turned out to be one person are one of a quorum, whichever of them is
+// known to stand behind the other, and whether they have decided or given a grant.
+func TestT13_QuorumAsOfNow(t *testing.T) {
+	t.Parallel()
+	for _, first := range []bool{true, false} {
+		n := newGrantable(t)
+		alice, bob, bobby := n.person("alice"), n.person("bob"), n.person("bobby")
+		id := n.ask(alice, "notes.purge_both", "by hand") // which the schema of the grants is not about
+		for i, granter := range []*ambit.Principal{bob, bobby} {
+			n.must(n.decide(granter, id, approval.Approve))
+			n.give(granter, allowing(alice, calling("notes.purge_both"), func(g *approval.Grant) { g.Until = g.Until.Add(time.Duration(i) * time.Hour) }))
+		}
+		if first {
+			n.person("bob", behind(bobby))
+		} else {
+			n.person("bobby", behind(bob))
+		}
+		for _, folder := range []string{"old", "old", "by hand", "by hand"} {
+			if got := n.purges(alice, "notes.purge_both", folder); got != ambit.CodeApprovalPending {
+				t.Errorf("%s, one person, the first one %t: want it to wait, got %q", folder, first, got)
+			}
+		}
+		n.must(n.decide(n.person("carol"), id, approval.Approve))
+		n.give(n.person("carol"), allowing(alice, calling("notes.purge_both")))
+		for _, folder := range []string{"old", "by hand"} {
+			if got := n.purges(alice, "notes.purge_both", folder); got != "" {
+				t.Errorf("%s, with another person: want it made, got %q", folder, got)
+			}
+		}
+	}
+}
