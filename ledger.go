@@ -51,9 +51,10 @@ type Ledger interface {
 	// carries a transaction of the application on the same database, the
 	// outcome may join it, so that both are there or neither is. An
 	// implementation that cannot keep so many bytes keeps the receipt in the place
-	// of the outcome, and where it cannot keep that, that the call has ended. Finishing a claim that is not there is an error;
-	// finishing one again that the same Attempt has finished is none, and changes
-	// nothing: the pipeline tries again after an error.
+	// of the outcome, and where it cannot keep that, that the call has ended.
+	// Finishing a claim that is not there is an error; finishing one again that the
+	// same Attempt has finished is none, and changes nothing: the pipeline tries
+	// again after an error.
 	Finish(ctx context.Context, c Claim, e Ending) error
 	// Release gives back what Claim took, found by its Attempt: nothing has
 	// happened. It does nothing where the claim is not there or was finished.

@@ -17,6 +17,8 @@
 //	hello key     create|list|expire|rotate|revoke  care for API keys
 //	hello approvals ...                         decide about what waits for a person
 //	hello grants  give|list|show|revoke         allow calls in advance
+//	hello audit   ...                           read and verify the audit record
+//	hello agent   keygen|sign                   be an agent that signs its requests
 //	hello halt    WHAT...                       stop calls on every instance
 //	hello halts                                 what is stopped
 //	hello resume  --form FORM                   let calls go on
@@ -34,8 +36,8 @@
 // knows none calls as an anonymous principal, who may call what is
 // [ambit.Public] or what the application's policy gives to anonymous callers.
 //
-// --as asks for no credential. Whoever can start the program can read what it
-// reads; who that is, is for the operating system to say.
+// --as asks for no credential, unless [Options.Prove] does. Whoever can start the
+// program can read what it reads; who that is, is for the operating system to say.
 //
 // # Keys
 //
@@ -59,8 +61,9 @@
 // ([Options.Halts]), or by a halt file ([ambit.HaltFile]), which --halt-file names,
 // or AMBIT_HALT_FILE, or else [Options.HaltFile]; where the program has both, --form
 // says which. The serve, mcp and call commands obey both. The resume command
-// releases one of them when a person on a terminal says so. While serve or mcp runs, SIGUSR1 stops every call of that process and
-// SIGUSR2 releases what SIGUSR1 stopped, on systems that have them.
+// releases one of them when a person on a terminal says so. While serve or mcp
+// runs, SIGUSR1 stops every call of that process and SIGUSR2 releases what SIGUSR1
+// stopped, on systems that have them.
 //
 // # What goes where
 //
