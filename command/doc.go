@@ -36,8 +36,9 @@
 // knows none calls as an anonymous principal, who may call what is
 // [ambit.Public] or what the application's policy gives to anonymous callers.
 //
-// --as asks for no credential, unless [Options.Prove] does. Whoever can start the
-// program can read what it reads; who that is, is for the operating system to say.
+// --as asks for no credential. Whoever can start the program can read what it
+// reads; who that is, is for the operating system to say. Of those who decide, grant
+// or read the audit record [Options.Prove] can ask for more.
 //
 // # Keys
 //

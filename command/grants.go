@@ -125,21 +125,21 @@ func (p Program) grantsListCommand() *cobra.Command {
 
 // listedGrant is one grant in a listing.
 type listedGrant struct {
-	ID         string          `json:"id"`
-	State      string          `json:"state"`
-	Capability string          `json:"capability"`
-	Principal  string          `json:"principal"`
-	Client     string          `json:"client,omitempty"`
-	Agent      string          `json:"agent,omitempty"`
-	Input      json.RawMessage `json:"input"`
-	Until      time.Time       `json:"until"`
-	Calls      int             `json:"calls"`
-	Used       int             `json:"used"`
-	GivenBy    string          `json:"givenBy"`
-	Given      time.Time       `json:"given"`
-	Reason     string          `json:"reason"`
-	RevokedBy  string          `json:"revokedBy,omitempty"`
-	Revoked    time.Time       `json:"revoked,omitzero"`
+	ID         string              `json:"id"`
+	State      approval.GrantState `json:"state"`
+	Capability string              `json:"capability"`
+	Principal  string              `json:"principal"`
+	Client     string              `json:"client,omitempty"`
+	Agent      string              `json:"agent,omitempty"`
+	Input      json.RawMessage     `json:"input"`
+	Until      time.Time           `json:"until"`
+	Calls      int                 `json:"calls"`
+	Used       int                 `json:"used"`
+	GivenBy    string              `json:"givenBy"`
+	Given      time.Time           `json:"given"`
+	Reason     string              `json:"reason"`
+	RevokedBy  string              `json:"revokedBy,omitempty"`
+	Revoked    time.Time           `json:"revoked,omitzero"`
 }
 
 // writeGrants writes grants as a table for people, or as a JSON array.
@@ -162,7 +162,7 @@ func writeGrants(w io.Writer, page []approval.Grant, asJSON bool) error {
 	rows := [][]string{{"ID", "STATE", "CAPABILITY", "FOR", "UNTIL", "USED", "GIVEN BY", "REASON"}}
 	for _, g := range page {
 		rows = append(rows, []string{
-			g.ID, g.State(now), g.Capability, g.Principal, g.Until.UTC().Format(time.RFC3339), strconv.Itoa(g.Used) + " of " + strconv.Itoa(g.Budget),
+			g.ID, string(g.State(now)), g.Capability, g.Principal, g.Until.UTC().Format(time.RFC3339), strconv.Itoa(g.Used) + " of " + strconv.Itoa(g.Budget),
 			g.Given.Name, g.Given.Reason,
 		})
 	}

@@ -72,7 +72,7 @@ func (s *Store) Grants(ctx context.Context, f approval.GrantFilter) (page []appr
 		switch {
 		case g.Tenant != f.Tenant, before > 0 && int64(g.number) >= before,
 			f.Principal != "" && f.Principal != g.Principal, f.Capability != "" && f.Capability != g.Capability,
-			f.Live && g.State(now) != "live":
+			f.Live && g.State(now) != approval.GrantLive:
 			continue
 		}
 		if len(page) == limit {

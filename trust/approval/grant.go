@@ -46,18 +46,28 @@ type Grant struct {
 	Revoked Decision
 }
 
-// State says how the grant stands at a time: "live", or that it no longer approves
-// anything, because it is "revoked", "expired", or "used up".
-func (g *Grant) State(now time.Time) string {
+// GrantState is how a grant stands, in words.
+type GrantState string
+
+// The states of a grant. It approves calls while it is live.
+const (
+	GrantLive    GrantState = "live"
+	GrantUsedUp  GrantState = "used up"
+	GrantExpired GrantState = "expired"
+	GrantRevoked GrantState = "revoked"
+)
+
+// State returns how the grant stands at a time.
+func (g *Grant) State(now time.Time) GrantState {
 	switch {
 	case !g.Revoked.At.IsZero():
-		return "revoked"
+		return GrantRevoked
 	case !now.Before(g.Until):
-		return "expired"
+		return GrantExpired
 	case g.Used >= g.Budget:
-		return "used up"
+		return GrantUsedUp
 	}
-	return "live"
+	return GrantLive
 }
 
 // Covers reports whether a call is one of those that the grant is for, but for the

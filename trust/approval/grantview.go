@@ -66,7 +66,7 @@ func (v GrantView) String() string {
 	fmt.Fprintf(&b, "%s (%s%s)\n", visible.Text(v.Title), visible.Text(g.Capability), effect)
 	line("Description", v.Description)
 	if g.ID != "" {
-		line("Standing grant", g.ID+", "+g.State(now))
+		line("Standing grant", g.ID+", "+string(g.State(now)))
 	}
 	if v.Changed {
 		b.WriteString("The capability is no longer what it was when this was given: nothing is approved by it any more.\n")
@@ -85,7 +85,7 @@ func (v GrantView) String() string {
 	}
 	line("Calls", calls)
 	left := ""
-	if g.State(now) == "live" {
+	if g.State(now) == GrantLive {
 		left = " (" + remaining(g.Until.Sub(now)) + ")"
 	}
 	line("Until", moment(g.Until)+left)

@@ -28,7 +28,7 @@ func KeptGrant(g approval.Grant) approval.Grant {
 // if both the grant and the row are ones that it can be said by and of. The row is
 // to be written either way where lapsed is true.
 func (r *Row) DecideByGrant(g *approval.Grant, preview ambit.Digest, now time.Time) (decided, lapsed bool) {
-	if g.State(now) != "live" || !g.Covers(r.Proposal.Binding) || r.Proposal.Level < ambit.Human {
+	if g.State(now) != approval.GrantLive || !g.Covers(r.Proposal.Binding) || r.Proposal.Level < ambit.Human {
 		return false, r.Lapse(now)
 	}
 	d := g.Given
@@ -42,7 +42,7 @@ func (r *Row) DecideByGrant(g *approval.Grant, preview ambit.Digest, now time.Ti
 
 // RevokeGrant ends a grant, and reports whether there was anything to end.
 func RevokeGrant(g *approval.Grant, d approval.Decision, now time.Time) bool {
-	if state := g.State(now); state == "revoked" || state == "expired" {
+	if state := g.State(now); state == approval.GrantRevoked || state == approval.GrantExpired {
 		return false
 	}
 	d.At = now
