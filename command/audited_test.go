@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -240,5 +241,24 @@ func TestT22_ReadersProveWhoTheyAre(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if code := proved().Run(t.Context(), []string{"audit", "verify", "--as", "keeper"}, strings.NewReader(""), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), `"entries":4`) {
 		t.Errorf("verify where nobody is: got %d, %q, %q", code, stdout.String(), stderr.String())
+	}
+}
+
+// A filter that no entry can pass is a mistake, and not that nothing has happened.
+func TestFiltersOfEntries(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, test := range []struct{ flag, value, want string }{
+		{"--kind", "decison", `--kind: \"decison\" is no kind of entry, which are call, refusal, intent, outcome, proposal, decision, consent, grant, gap, prune.`},
+		{"--principal", "keeper", `--principal: \"keeper\" is no key of a principal such as 0:/6:apikey/robot, which whoami writes.`},
+		{"--since", "yesterday", `--since: \"yesterday\" is no time`},
+	} {
+		screen := newTerminal("code of keeper\n")
+		code := proved().Run(t.Context(), []string{"audit", "search", "--as", "keeper", test.flag, test.value}, screen, io.Discard, screen)
+		if code != 2 || !strings.Contains(screen.String(), test.want) {
+			t.Errorf("%s %s: want exit code 2 and %s, got %d and %s", test.flag, test.value, test.want, code, screen.String())
+		}
+		if err := os.RemoveAll("checkpoints"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

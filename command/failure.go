@@ -38,7 +38,7 @@ func report(w io.Writer, name string, err error) int {
 			return e.Code.ExitCode()
 		}
 	}
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(strings.ReplaceAll(err.Error(), "\t", "  ")) {
 		_, _ = fmt.Fprintf(w, "%s: %s\n", name, visible.Text(strings.TrimSuffix(line, "\n")))
 	}
 	return 1

@@ -145,8 +145,8 @@ func TestT20_GrantsThatCannotBe(t *testing.T) {
 		code int
 		want string // part of standard error
 	}{
-		{"no such capability", []string{"give", "buy", sellers, "--as", "boss", "--input", "{}", "--for", "1h", "--calls", "1", "--reason", "x"}, 4, `There is no capability \"buy\".`},
-		{"no key of a caller", []string{"give", "sell", "seller", "--as", "boss", "--input", "{}", "--for", "1h", "--calls", "1", "--reason", "x"}, 2, "This is no key of a caller"},
+		{"no such capability", []string{"give", "buy", sellers, "--as", "boss", "--input", "{}", "--for", "1h", "--calls", "1", "--reason", "x"}, 4, `The command list shows which there are.`},
+		{"no key of a caller", []string{"give", "sell", "seller", "--as", "boss", "--input", "{}", "--for", "1h", "--calls", "1", "--reason", "x"}, 2, "The command whoami writes the key of a caller."},
 		{"somebody without the permission", giving("--as", "clerk"), 3, "You may not decide about calls of sell."},
 		{"an agent", giving("--as", "robot"), 4, "not_found"},
 		{"no schema", giving("--input", ""), 2, "{} allows any."},

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,17 @@ func (o Options) takenAtTheirWord(person *ambit.Principal) string {
 // warnUnproved tells the operator, in the log of a program that serves, that its
 // command line takes persons at their word.
 func (o Options) warnUnproved(app *ambit.App) {
-	if o.Prove == nil && o.Principals != nil && (o.Approvals != nil || o.Audit != nil) {
-		app.Logger().Warn("whoever can start this program decides about proposals and reads the audit record as any person that --as names, and nobody asks for proof: set command.Options.Prove")
+	if o.Prove != nil || o.Principals == nil {
+		return
+	}
+	var can []string
+	if o.Approvals != nil && app.Reviews() == nil {
+		can = append(can, "decides about proposals")
+	}
+	if o.Audit != nil {
+		can = append(can, "reads the audit record")
+	}
+	if len(can) > 0 {
+		app.Logger().Warn("whoever can start this program " + strings.Join(can, " and ") + " as any person that --as names, and nobody asks for proof: set command.Options.Prove")
 	}
 }

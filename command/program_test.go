@@ -77,10 +77,10 @@ func TestProgramThatCannotWork(t *testing.T) {
 			"names that cannot be looked up",
 			command.Program{Name: "p", Open: opens(newHello(), command.Options{
 				Principals: func(context.Context, string) (*ambit.Principal, error) {
-					return nil, errors.New("directory\x1b[2J is away")
+					return nil, errors.New("directory\x1b[2J is away:\n\ton leave")
 				},
 			}, nil)},
-			result{1, "", `p: directory\u001b[2J is away` + "\n"},
+			result{1, "", `p: directory\u001b[2J is away:` + "\np:   on leave\n"},
 		},
 	}
 	for _, test := range tests {

@@ -29,7 +29,7 @@ func TestT09_NoSecretIsInTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.RunSecrets(t, storetest.Secrets{
-		Store: s, Close: func() error { s.Close(); return nil },
+		Store: s, Close: s.Close,
 		Texts: func(t *testing.T) map[string][]byte {
 			t.Helper()
 			texts := dump(t, pool)

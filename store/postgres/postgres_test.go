@@ -102,7 +102,7 @@ func open(t *testing.T, address string, o postgres.Options) *postgres.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Close)
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -121,7 +121,7 @@ func lives(address string) storetest.Lives {
 			if err != nil {
 				return nil, nil, err
 			}
-			return s, s.Close, nil
+			return s, func() { _ = s.Close() }, nil
 		},
 		Advance: func(s storetest.ApprovalsAndAudit, by time.Duration) { s.(*postgres.Store).Advance(by) },
 		// The server does what it has been told, and finds out afterwards that nobody

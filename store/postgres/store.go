@@ -107,9 +107,11 @@ func New(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error) {
 }
 
 // Close closes the connections of a store that [Open] made; otherwise it does
-// nothing. No method may be called afterwards.
-func (s *Store) Close() {
+// nothing. No method may be called afterwards. The error is always nil: it is there
+// so that closing looks the same for every store.
+func (s *Store) Close() error {
 	if s.own {
 		s.pool.Close()
 	}
+	return nil
 }

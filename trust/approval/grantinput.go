@@ -102,7 +102,7 @@ func membersFault(at string, s map[string]any, of place) string {
 	described := of.members()
 	for _, name := range names {
 		if !of.open() && !slices.Contains(described, name) {
-			return fmt.Sprintf("The JSON Schema speaks of %q%s, which is no member there", name, whereof(at))
+			return fmt.Sprintf("The JSON Schema speaks of %q%s, which is no member there: %s", name, whereof(at), thoseOf(described))
 		}
 		if fault := inputFault(at+"/"+name, properties[name], of.member(name)); fault != "" {
 			return fault
@@ -115,6 +115,18 @@ func membersFault(at string, s map[string]any, of place) string {
 		}
 	}
 	return inputFault(at+"/*", s["additionalProperties"], of.member(""))
+}
+
+// thoseOf names the members of an object, as far as a line has room.
+func thoseOf(names []string) string {
+	const room = 10
+	switch {
+	case len(names) == 0:
+		return "there are none"
+	case len(names) > room:
+		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:room], ", "), len(names)-room)
+	}
+	return "there are " + strings.Join(names, ", ")
 }
 
 // whereof names a place in a sentence, "" for the whole input.

@@ -73,7 +73,7 @@ func TestT20_SchemasThatHoldNobody(t *testing.T) {
 	check := grantOf(t)
 	for _, test := range []struct{ capability, schema, want string }{
 		{"order", `true`, `is no object: {} allows any`},
-		{"order", `{"properties":{"itme":{"const":"rope"}}}`, `speaks of "itme", which is no member`},
+		{"order", `{"properties":{"itme":{"const":"rope"}}}`, `speaks of "itme", which is no member there: there are `},
 		{"order", `{"required":["itme"]}`, `speaks of "itme"`},
 		{"order", `{"properties":{"ship":{"type":"object","properties":{"town":{"const":"Bern"}}}}}`, `speaks of "town" for "ship"`},
 		{"order", `{"properties":{"lines":{"items":{"properties":{"town":{"const":"Bern"}}}}}}`, `speaks of "town" for "lines/*"`},

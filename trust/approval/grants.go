@@ -70,7 +70,7 @@ func (a *Approvals) grantable(ctx context.Context, app *ambit.App, person *ambit
 	}
 	terms, ok := app.Terms(capability)
 	if !ok {
-		return ambit.Terms{}, ambit.Errorf(ambit.CodeNotFound, "There is no capability %q.", capability)
+		return ambit.Terms{}, ambit.Errorf(ambit.CodeNotFound, "There is no capability %q.", capability).WithHint("The command list shows which there are.")
 	}
 	switch refused := app.Permits(ctx, person, terms.DecidePermission); {
 	case isForbidden(refused):
@@ -90,7 +90,7 @@ func (a *Approvals) grantFault(g *Grant, person *ambit.Principal, level ambit.Ap
 	left := time.Until(g.Until)
 	switch {
 	case !known || subject == "" || !printable(g.Principal):
-		return ambit.Invalid("/principal", "This is no key of a caller, such as 0:/6:apikey/robot.")
+		return ambit.Invalid("/principal", "This is no key of a caller, such as 0:/6:apikey/robot.").WithHint("The command whoami writes the key of a caller.")
 	case tenant != person.Tenant:
 		return ambit.Invalid("/principal", "This caller is of another tenant than you.")
 	case level == ambit.FourEyes && slices.Contains(behindOf(person), principalkey.WithoutTenant(g.Principal)):
