@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -248,8 +247,8 @@ func (a *asked) audited(t *testing.T) (ended map[string]ambit.Code, open map[str
 			t.Fatal(err)
 		}
 		for _, e := range page {
-			var r audit.Record
-			if err := json.Unmarshal(e.Body, &r); err != nil {
+			r, err := e.Record()
+			if err != nil {
 				t.Fatal(err)
 			}
 			switch {

@@ -89,7 +89,7 @@ func TestT20_SchemasThatHoldNobody(t *testing.T) {
 		{"order", `{"properties":{"item":{"maximum":2}}}`, `has "maximum" for "item"`},
 		{"order", `{"pattern":"^rope$"}`, `has "pattern", where a value can be of the type object`},
 		{"order", `{"properties":{"extra":{"maximum":2}}}`, `has "maximum" for "extra", where a value of another type would be free`},
-		{"order.either", `{"properties":{"title":{"maxLength":20}}}`, `of the type string or string or integer`},
+		{"order.either", `{"properties":{"title":{"maxLength":20}}}`, `of the type string or integer`},
 		{"order", `{"additionalProperties":{"const":"rope"}}`, `has "additionalProperties", which would speak of "card" as well`},
 		{"order", `{"properties":{"card":{"const":"4000"}}}`, `has "const" for "card", which is secret`},
 		{"order", `{"properties":{"ship":{"type":"object","properties":{"via":{"type":"object","properties":{"code":{"type":"string"}}}}}}}`, `has "type" for "ship/via/code", which is secret`},

@@ -86,14 +86,18 @@ func typesOf(s map[string]any) (types []string) {
 	return types
 }
 
-// types returns the types that a value there can have; nil: any.
+// types returns the types that a value there can have, each once; nil: any.
 func (p place) types() (types []string) {
 	for _, s := range p.schemas {
 		named := typesOf(s)
 		if named == nil && leaf(s) {
 			return nil
 		}
-		types = append(types, named...)
+		for _, t := range named {
+			if !slices.Contains(types, t) {
+				types = append(types, t)
+			}
+		}
 	}
 	return types
 }
