@@ -110,7 +110,10 @@ func membersFault(at string, s map[string]any, of place) string {
 	}
 	_, holds := s["additionalProperties"].(map[string]any)
 	for _, name := range described {
-		if _, named := properties[name]; holds && !named {
+		switch member, named := properties[name]; {
+		case of.has(name) && (member == false || !named && s["additionalProperties"] == false):
+			return fmt.Sprintf("The JSON Schema does not let %q be there%s, which always is, if by its default: nothing would be allowed, so say what it can be", name, whereof(at))
+		case holds && !named:
 			return fmt.Sprintf("The JSON Schema has \"additionalProperties\"%s, which would speak of %q as well: name it in properties", whereof(at), name)
 		}
 	}

@@ -91,6 +91,9 @@ func TestT20_SchemasThatHoldNobody(t *testing.T) {
 		{"order", `{"properties":{"extra":{"maximum":2}}}`, `has "maximum" for "extra", where a value of another type would be free`},
 		{"order.either", `{"properties":{"title":{"maxLength":20}}}`, `of the type string or integer`},
 		{"order", `{"additionalProperties":{"const":"rope"}}`, `has "additionalProperties", which would speak of "card" as well`},
+		{"order", `{"properties":{"item":{"const":"rope"}},"additionalProperties":false}`, `does not let "count" be there, which always is`},
+		{"order", `{"properties":{"item":false}}`, `does not let "item" be there`},
+		{"order", `{"properties":{"ship":{"additionalProperties":false}}}`, `does not let "city" be there for "ship"`},
 		{"order", `{"properties":{"card":{"const":"4000"}}}`, `has "const" for "card", which is secret`},
 		{"order", `{"properties":{"ship":{"type":"object","properties":{"via":{"type":"object","properties":{"code":{"type":"string"}}}}}}}`, `has "type" for "ship/via/code", which is secret`},
 		{"order", `{"const":{"item":"rope","card":"4000"}}`, `has "const" with a secret in it`},
@@ -121,19 +124,19 @@ func TestT20_WhatASchemaLeavesOpen(t *testing.T) {
 		{"order", `{"title":"any order","properties":{"item":{"type":"string"},"card":{}}}`, open{Free: all}},
 		{"order", `{"const":{"item":"rope","count":1}}`, open{}},
 		{"order", `{"properties":{"item":{"const":"rope"},"count":{"maximum":3}},"additionalProperties":false}`, open{}},
-		{"order", `{"properties":{"item":{"const":"rope"},"note":{"const":null}},"additionalProperties":false}`, open{Optional: []string{"note"}}},
-		{"order", `{"properties":{"item":{"const":"rope"},"note":{"maxLength":9},"ship":false},"required":["note"],"additionalProperties":false}`, open{}},
-		{"order", `{"properties":{"item":{"pattern":"rope"},"note":{"pattern":"^a|b$"}},"required":["note"],"additionalProperties":false}`, open{Partial: []string{"item", "note"}}},
-		{"order", `{"properties":{"item":{"pattern":"^(rope|string)$"},"note":{"pattern":"^a$|^b$"}},"required":["note"],"additionalProperties":false}`, open{}},
+		{"order", `{"properties":{"item":{"const":"rope"},"count":{"const":1},"note":{"const":null}},"additionalProperties":false}`, open{Optional: []string{"note"}}},
+		{"order", `{"properties":{"item":{"const":"rope"},"note":{"maxLength":9},"count":{"const":1},"ship":false},"required":["note"],"additionalProperties":false}`, open{}},
+		{"order", `{"properties":{"item":{"pattern":"rope"},"note":{"pattern":"^a|b$"},"count":{"const":1}},"required":["note"],"additionalProperties":false}`, open{Partial: []string{"item", "note"}}},
+		{"order", `{"properties":{"item":{"pattern":"^(rope|string)$"},"note":{"pattern":"^a$|^b$"},"count":{"const":1}},"required":["note"],"additionalProperties":false}`, open{}},
 		{
-			"order", `{"properties":{"item":{"enum":["rope"]},"ship":{"properties":{"city":{"pattern":"^B"},"via":{"type":"object","properties":{"city":{"const":"Bern"}}}}},"lines":{"items":{"properties":{"city":{"const":"Bern"}}}}},"additionalProperties":false}`,
+			"order", `{"properties":{"item":{"enum":["rope"]},"count":{"const":1},"ship":{"properties":{"city":{"pattern":"^B"},"via":{"type":"object","properties":{"city":{"const":"Bern"}}}}},"lines":{"items":{"properties":{"city":{"const":"Bern"}}}}},"additionalProperties":false}`,
 			open{Free: []string{"lines/*/code", "lines/*/via", "ship/code", "ship/via/code", "ship/via/via"}, Optional: []string{"lines", "ship", "ship/via"}, Partial: []string{"ship/city"}},
 		},
 		{
-			"order", `{"properties":{"item":{"const":"rope"},"labels":{"properties":{"color":{"const":"red"}}}},"required":["labels"],"additionalProperties":false}`,
+			"order", `{"properties":{"item":{"const":"rope"},"count":{"const":1},"labels":{"properties":{"color":{"const":"red"}}}},"required":["labels"],"additionalProperties":false}`,
 			open{Free: []string{"labels/*"}, Optional: []string{"labels/color"}},
 		},
-		{"order", `{"properties":{"item":{"const":"rope"},"labels":{"additionalProperties":{"const":"red"}}},"required":["labels"],"additionalProperties":false}`, open{}},
+		{"order", `{"properties":{"item":{"const":"rope"},"count":{"const":1},"labels":{"additionalProperties":{"const":"red"}}},"required":["labels"],"additionalProperties":false}`, open{}},
 		{"order.either", `{"properties":{"kind":{"const":"disc"},"side":{"const":1}}}`, open{Free: []string{"title"}, Optional: []string{"side"}}},
 	} {
 		v, err := check(test.capability, test.schema)
@@ -145,7 +148,7 @@ func TestT20_WhatASchemaLeavesOpen(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.schema, diff)
 		}
 	}
-	v, err := check("order", `{"properties":{"item":{"pattern":"rope"},"note":{"maxLength":9},"ship":{}},"additionalProperties":false}`)
+	v, err := check("order", `{"properties":{"item":{"pattern":"rope"},"note":{"maxLength":9},"count":{"const":1},"ship":{}},"additionalProperties":false}`)
 	const want = "Can be anything: ship\nCan be left out: note\nCan have more before or after what the pattern says: item\n"
 	if err != nil || !strings.Contains(v.String(), want) {
 		t.Errorf("want it shown that\n%s\ngot %v\n%s", want, err, v)
