@@ -100,12 +100,6 @@ func (p Program) withAudit(c *cobra.Command, who auditor, do func(ctx context.Co
 	})
 }
 
-// entryKinds are the kinds of entry that a record has.
-var entryKinds = []string{
-	audit.KindCall, audit.KindRefusal, audit.KindIntent, audit.KindOutcome, audit.KindProposal,
-	audit.KindDecision, audit.KindConsent, audit.KindGrant, audit.KindGap, audit.KindPrune,
-}
-
 // auditFilter is what entries have to have, as flags say it.
 type auditFilter struct {
 	entries      audit.Query
@@ -113,7 +107,7 @@ type auditFilter struct {
 }
 
 func (f *auditFilter) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.entries.Kind, "kind", "", "`KIND` of entry: "+strings.Join(entryKinds, ", "))
+	c.Flags().StringVar(&f.entries.Kind, "kind", "", "`KIND` of entry: "+strings.Join(audit.Kinds(), ", "))
 	c.Flags().StringVar(&f.entries.Principal, "principal", "", "`KEY` of the principal, as whoami writes it")
 	c.Flags().StringVar(&f.entries.Capability, "capability", "", "`NAME` of the capability")
 	c.Flags().StringVar(&f.entries.Call, "call", "", "`ID` of the call")
@@ -127,8 +121,8 @@ func (f *auditFilter) flags(c *cobra.Command) {
 // refused: an empty answer would say that nothing of the kind has happened.
 func (f *auditFilter) query(tenant string) (audit.Query, error) {
 	q, now := f.entries, time.Now()
-	if q.Kind != "" && !slices.Contains(entryKinds, q.Kind) {
-		return q, fmt.Errorf("--kind: %q is no kind of entry, which are %s", q.Kind, strings.Join(entryKinds, ", "))
+	if q.Kind != "" && !slices.Contains(audit.Kinds(), q.Kind) {
+		return q, fmt.Errorf("--kind: %q is no kind of entry, which are %s", q.Kind, strings.Join(audit.Kinds(), ", "))
 	}
 	if _, _, _, ok := principalkey.Split(q.Principal); !ok && q.Principal != "" {
 		return q, fmt.Errorf("--principal: %q is no key of a principal such as 0:/6:apikey/robot, which whoami writes", q.Principal)

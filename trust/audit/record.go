@@ -36,6 +36,11 @@ const (
 	KindPrune = "prune"
 )
 
+// Kinds returns all kinds of entry.
+func Kinds() []string {
+	return []string{KindCall, KindRefusal, KindIntent, KindOutcome, KindProposal, KindDecision, KindConsent, KindGrant, KindGap, KindPrune}
+}
+
 // Record is what an entry says. Its JSON form is the entry's body: members that
 // are empty are left out, and one that a later version adds is passed over.
 type Record struct {
