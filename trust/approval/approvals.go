@@ -42,8 +42,8 @@ type Options struct {
 	Keep time.Duration
 	// LongestGrant is how long a standing grant may hold at most, such as 30 days; at
 	// least a minute and at most 366 days. Where it is set, each call that waits for a
-	// person costs a look at the grants of its caller. Zero: there are none, and those
-	// that were given before count for nothing.
+	// person costs a look at the grants of its caller. Those that were given before
+	// hold no longer either, from when they were given. Zero: there are none.
 	LongestGrant time.Duration
 	// URL is where the approvals page is reached, as in
 	// "https://notes.example.com/approvals": requesters and notices are given the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/schema"
@@ -21,13 +22,16 @@ func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, ab
 	}
 	b := p.Binding
 	grants, _, err := a.store.Grants(ctx, GrantFilter{Tenant: b.Tenant, Principal: b.Principal, Capability: b.Capability, Live: true, Limit: maxLiveGrants})
+	for i := range grants {
+		grants[i] = a.shortened(grants[i])
+	}
 	slices.SortFunc(grants, func(x, y Grant) int { return x.Until.Compare(y.Until) })
 	for i := range grants {
 		if err != nil || ctx.Err() != nil || !r.waits() {
 			break
 		}
 		g := &grants[i]
-		if !g.Covers(b) {
+		if !g.Covers(b) || !time.Now().Before(g.Until) {
 			continue
 		}
 		if now := a.counts(ctx, &r, p, g, about, deciders); now != nil {

@@ -178,7 +178,16 @@ func (a *Approvals) findGrant(ctx context.Context, app *ambit.App, person *ambit
 	case refused != nil:
 		return Grant{}, a.failed(ctx, refused)
 	}
-	return g, nil
+	return a.shortened(g), nil
+}
+
+// shortened returns a grant with the end that it has where it may hold no longer than
+// grants may now, which can be less than when it was given.
+func (a *Approvals) shortened(g Grant) Grant {
+	if most := g.Given.At.Add(a.longestGrant); most.Before(g.Until) {
+		g.Until = most
+	}
+	return g
 }
 
 // Grants returns a page of the grants that a person may revoke, newest first, and the
@@ -202,6 +211,9 @@ func (a *Approvals) Grants(ctx context.Context, app *ambit.App, person *ambit.Pr
 	}, func(g *Grant) (string, bool) { return g.DecidePermission, true })
 	if err != nil {
 		return nil, "", a.failed(ctx, err)
+	}
+	for i := range list {
+		list[i] = a.shortened(list[i])
 	}
 	return list, next, nil
 }

@@ -226,6 +226,41 @@ func TestT20_OffUnlessAskedFor(t *testing.T) {
 	off.must(err)
 }
 
+// A grant holds no longer than grants may, also where they could hold longer when it
+// was given.
+func TestT20_ShorterThanWhenGiven(t *testing.T) {
+	t.Parallel()
+	store := memory.New()
+	long := newNotesOn(t, store, approval.Options{LongestGrant: longestGrant})
+	short := newNotesOn(t, store, approval.Options{LongestGrant: 2 * time.Hour})
+	alice, bob := long.person("alice"), long.person("bob")
+	short.people = long.people
+	store.Advance(-time.Hour)
+	younger := long.give(bob, allowing(alice))
+	store.Advance(-2 * time.Hour)
+	older := long.give(bob, allowing(alice, schemaOf(`{"properties":{"folder":{"pattern":"^ancient"}}}`)))
+	store.Advance(3 * time.Hour)
+	for folder, want := range map[string]ambit.Code{"old": "", "ancient": ambit.CodeApprovalPending} {
+		if got := short.purges(alice, "notes.purge", folder); got != want {
+			t.Errorf("%s: want %q, got %q", folder, want, got)
+		}
+	}
+	for g, want := range map[string]approval.GrantState{younger.ID: approval.GrantLive, older.ID: approval.GrantExpired} {
+		view, err := short.approvals.Grant(t.Context(), short.app, bob, g)
+		short.must(err)
+		if got := view.Grant.State(time.Now()); got != want {
+			t.Errorf("want it %s, got %s", want, got)
+		}
+	}
+	list, _, err := short.approvals.Grants(t.Context(), short.app, bob, approval.GrantFilter{})
+	if short.must(err); len(list) != 2 || list[0].State(time.Now()) != approval.GrantExpired {
+		t.Errorf("want both listed, one of them expired, got %+v", list)
+	}
+	if got := long.purges(alice, "notes.purge", "ancient"); got != "" {
+		t.Errorf("where grants may hold longer: want it made, got %q", got)
+	}
+}
+
 // A hundred live grants for one caller and capability are enough.
 func TestT20_GrantsAreBounded(t *testing.T) {
 	t.Parallel()
