@@ -60,7 +60,7 @@ func (a *Approvals) CheckGrant(ctx context.Context, app *ambit.App, person *ambi
 func (a *Approvals) grantable(ctx context.Context, app *ambit.App, person *ambit.Principal, capability string) (ambit.Terms, error) {
 	switch {
 	case !present(ctx, person):
-		return ambit.Terms{}, notFound()
+		return ambit.Terms{}, noGrant()
 	case a.longestGrant == 0:
 		return ambit.Terms{}, ambit.Errorf(ambit.CodeForbidden, "This application takes no standing grants.").
 			WithHint("The program says how long one may hold: approval.Options.LongestGrant.")
