@@ -134,11 +134,8 @@ func (a *Approvals) find(ctx context.Context, app *ambit.App, person *ambit.Prin
 	if err != nil {
 		return Record{}, a.failed(ctx, err)
 	}
-	switch refused := app.Permits(ctx, person, r.Proposal.DecidePermission); {
-	case isForbidden(refused):
-		return Record{}, ambit.Errorf(ambit.CodeForbidden, "You may not decide this.").WithHint("Somebody decides who holds the permission for it.")
-	case refused != nil:
-		return Record{}, a.failed(ctx, refused)
+	if err := a.mayDecide(ctx, app, person, r.Proposal.DecidePermission, "You may not decide this.", "Somebody decides who holds the permission for it."); err != nil {
+		return Record{}, err
 	}
 	return r, nil
 }

@@ -72,12 +72,10 @@ func (a *Approvals) grantable(ctx context.Context, app *ambit.App, person *ambit
 	if !ok {
 		return ambit.Terms{}, ambit.Errorf(ambit.CodeNotFound, "There is no capability %q.", capability).WithHint("The command list shows which there are.")
 	}
-	switch refused := app.Permits(ctx, person, terms.DecidePermission); {
-	case isForbidden(refused):
-		return ambit.Terms{}, ambit.Errorf(ambit.CodeForbidden, "You may not decide about calls of %s.", capability).
-			WithHint("Somebody gives the grant who holds the permission for it.")
-	case refused != nil:
-		return ambit.Terms{}, a.failed(ctx, refused)
+	err := a.mayDecide(ctx, app, person, terms.DecidePermission, "You may not decide about calls of "+capability+".", "Somebody gives the grant who holds the permission for it.")
+	switch {
+	case err != nil:
+		return ambit.Terms{}, err
 	case terms.Level < ambit.Human:
 		return ambit.Terms{}, ambit.Invalid("/capability", "No call of "+capability+" waits for a person, so there is nothing to grant.")
 	}
@@ -172,11 +170,8 @@ func (a *Approvals) findGrant(ctx context.Context, app *ambit.App, person *ambit
 	if err != nil {
 		return Grant{}, a.grantFailed(ctx, err)
 	}
-	switch refused := app.Permits(ctx, person, g.DecidePermission); {
-	case isForbidden(refused):
-		return Grant{}, ambit.Errorf(ambit.CodeForbidden, "You may not decide about this.").WithHint("Somebody decides who holds the permission for it.")
-	case refused != nil:
-		return Grant{}, a.failed(ctx, refused)
+	if err := a.mayDecide(ctx, app, person, g.DecidePermission, "You may not decide about this.", "Somebody decides who holds the permission for it."); err != nil {
+		return Grant{}, err
 	}
 	return a.shortened(g), nil
 }

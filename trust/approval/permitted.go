@@ -6,6 +6,19 @@ import (
 	"github.com/ambit-dev/ambit"
 )
 
+// mayDecide returns nil where a person holds what a decision takes. Where they do not,
+// they are told so in these words.
+func (a *Approvals) mayDecide(ctx context.Context, app *ambit.App, person *ambit.Principal, permission, message, hint string) error {
+	refused := app.Permits(ctx, person, permission)
+	switch {
+	case isForbidden(refused):
+		return ambit.Errorf(ambit.CodeForbidden, "%s", message).WithHint(hint)
+	case refused != nil:
+		return a.failed(ctx, refused)
+	}
+	return nil
+}
+
 // maxPages bounds how many pages of the store one page of a list may take.
 const maxPages = 20
 
