@@ -203,12 +203,11 @@ func (d decider) rule(c *cobra.Command, ruling approval.Ruling) error {
 	if err != nil {
 		return err
 	}
-	if ruling.Verdict == approval.Approve { // of which nobody need be asked who cannot say it
-		for _, why := range []*ambit.Error{view.Obstacle, view.Objection} {
-			if why != nil {
-				return why
-			}
-		}
+	switch why := view.Against(ruling.Verdict); { // nobody need be asked who cannot say it
+	case why != nil:
+		return why
+	case ruling.Verdict == approval.Approve && view.Obstacle != nil:
+		return view.Obstacle
 	}
 	if err := d.ask(c.Context(), person, view, questionOf(ruling.Verdict)); err != nil {
 		return err

@@ -180,7 +180,7 @@ func TestT12_ApprovalsAtTheTerminal(t *testing.T) {
 		{"a denial", "yes\n", []string{"deny", "ID", "--as", "boss"}, result{0, "denied\n", shownSale + takenAtWord + "Deny this? [y]es / [n]o: "}, "denied"},
 		{"taken back", "yes\n", []string{"revoke", "ID", "--as", "seller"}, result{0, "revoked\n", shownSale + strings.Replace(takenAtWord, "boss", "seller", 1) + "Revoke this? [y]es / [n]o: "}, "revoked"},
 		{"nothing to settle", "yes\n", []string{"settle", "ID", "failed", "--as", "boss"}, result{
-			5, "", shownSale + takenAtWord + "Did this not take effect? [y]es / [n]o: " + `{"code":"conflict","message":"This proposal waits to be decided.","hint":"Look at the proposal as it is now."}` + "\n",
+			5, "", `{"code":"conflict","message":"This proposal waits to be decided.","hint":"Look at the proposal as it is now."}` + "\n",
 		}, "pending"},
 		{"somebody without the permission", "yes\n", []string{"approve", "ID", "--as", "clerk"}, result{
 			3, "", `{"code":"forbidden","message":"You may not decide this.","hint":"Somebody decides who holds the permission for it."}` + "\n",

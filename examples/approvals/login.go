@@ -41,8 +41,8 @@ func newLogin(person func(context.Context, string) (*ambit.Principal, error)) *l
 }
 
 // announce tells whoever has started the server how to log in.
-func (l *login) announce(net.Addr) {
-	_, _ = fmt.Fprintf(os.Stderr, "approvals page=http://127.0.0.1:8080/approvals code=%s (a login for development: give the name of a key and this code)\n", l.code)
+func (l *login) announce(addr net.Addr) {
+	_, _ = fmt.Fprintf(os.Stderr, "approvals page=http://%s/approvals code=%s (a login for development: give the name of a key and this code)\n", addr, l.code)
 }
 
 // who returns the person who is logged in, and since when.

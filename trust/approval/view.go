@@ -35,7 +35,13 @@ type View struct {
 	// Denied are earlier proposals of the same call that were denied or revoked,
 	// newest first, five at most.
 	Denied []Record
+
+	person *ambit.Principal // who is shown it
 }
+
+// Against returns why the person may not say that about the proposal as it is in the
+// view, or nil, so that nobody is asked for a word that would be refused.
+func (v *View) Against(verdict Verdict) *ambit.Error { return objection(&v.Record, v.person, verdict) }
 
 // Seen is what [Ruling.Preview] has to be for a person who was shown the view.
 func (v *View) Seen() ambit.Digest {
@@ -52,7 +58,7 @@ func (a *Approvals) View(ctx context.Context, app *ambit.App, person *ambit.Prin
 	if err != nil {
 		return View{}, err
 	}
-	v := View{Record: r}
+	v := View{Record: r, person: person}
 	review, err := reviewOf(ctx, app, r)
 	if err == nil {
 		v.Review = &review
@@ -63,14 +69,14 @@ func (a *Approvals) View(ctx context.Context, app *ambit.App, person *ambit.Prin
 	}
 	v.Why = whyMore(app, &r.Proposal, v.Review)
 	if r.State == ambit.ProposalPending {
-		v.Objection = objection(&r, person, Approve)
+		v.Objection = v.Against(Approve)
 	}
 	if r.State == ambit.ProposalUnknown {
 		v.Ended = a.ended(ctx, &r)
 	}
 	for _, verdict := range [...]Verdict{Approve, Deny, Revoke, SettleSucceeded, SettleFailed} {
 		switch {
-		case objection(&r, person, verdict) != nil:
+		case v.Against(verdict) != nil:
 		case verdict == Approve && v.Review == nil: // nothing to be seen
 		case verdict == Revoke && r.State == ambit.ProposalPending: // Deny says it
 		default:
