@@ -171,7 +171,7 @@ type Record struct {
 	// Operation is [Binding.Operation] of the claim that made the record.
 	Operation Digest
 	// Outcome is [Ending.Outcome] as Finish was given it, or [Ending.Receipt]. Nil:
-	// not even that could be kept. It must not be changed.
+	// there was none, as where a person has settled the call. It must not be changed.
 	Outcome []byte
 	// By is how the proposal stands that the call under the key was made by, its ID
 	// and State and no more: a person may have settled it, and left no outcome. Zero:

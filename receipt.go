@@ -24,7 +24,8 @@ const (
 type Receipt struct {
 	// Succeeded reports whether the call gave a result. The code of the error is
 	// CodeConflict then, and its Executed is ExecutedYes. Otherwise the call failed,
-	// and code and Executed are those that it failed with.
+	// and code and Executed are those that it failed with; CodeConflict and
+	// ExecutedNo where a person has found out that it did not take effect.
 	Succeeded bool `json:"succeeded"`
 	// Ended is when it ended, by the clock of the process that made it. Zero: not
 	// known, as of a call that a person has settled.
@@ -71,8 +72,14 @@ func succeeded(r *Receipt) *Error {
 // there: a person who settled the call has said what became of it, and no more.
 func (c *Call) unkept() *Error {
 	o := c.once
-	if s := o.record.By; s.State == ProposalSucceeded {
+	switch s := o.record.By; {
+	case s.State == ProposalSucceeded:
 		return succeeded(&Receipt{Succeeded: true, Proposal: s.ID})
+	case s.State == ProposalFailed && len(o.record.Outcome) == 0:
+		return &Error{
+			Code: CodeConflict, Message: "A person has found out that the call did not take effect.",
+			Hint: "Make it again with a new idempotency key, so that it is asked about anew.", Executed: ExecutedNo, Receipt: &Receipt{Proposal: s.ID},
+		}
 	}
 	return &Error{
 		Code: CodeConflict, Message: o.named() + " has ended, and its answer was not kept.",
