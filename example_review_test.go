@@ -22,8 +22,8 @@ func ExampleParseReviewKeys() {
 		}
 		return ambit.New(ambit.Options{Name: "notes", Keys: ring, ReviewKeys: review})
 	}
-	fmt.Println("with the half that seals, persons can decide:", process(seals).Reviews() == nil)
-	fmt.Println("with the half that opens, persons can decide:", process(opens).Reviews() == nil)
+	fmt.Println("with the half that seals, persons can decide:", process(seals).CanReview() == nil)
+	fmt.Println("with the half that opens, persons can decide:", process(opens).CanReview() == nil)
 	// Output:
 	// with the half that seals, persons can decide: false
 	// with the half that opens, persons can decide: true

@@ -40,7 +40,7 @@ type Review struct {
 //
 // CodeForbidden says that the requester may not make the call any more,
 // CodeConflict that the capability is another one by now, and
-// CodeConfirmationUnavailable that nobody decides in this process ([App.Reviews]). Without
+// CodeConfirmationUnavailable that nobody decides in this process ([App.CanReview]). Without
 // [Options.Resolve] the requester is judged as it was stored. That its credential
 // has ended is no matter: the call itself will need one that has not.
 func (a *App) Review(ctx context.Context, p Proposal) (review Review, err error) {

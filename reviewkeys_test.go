@@ -161,7 +161,7 @@ func TestT24_RetiredReviewKeysOpenUntilTheirDate(t *testing.T) {
 			t.Error("want the newer key to open")
 		}
 		lapsed := newApp(ambit.Options{Keys: ring, ReviewKeys: reviewKeys(t, newer+","+olderOpens+";until=2000-01-02")})
-		if err := lapsed.Reviews(); err == nil || lapsed.ReviewSealer("form") != nil {
+		if err := lapsed.CanReview(); err == nil || lapsed.ReviewSealer("form") != nil {
 			t.Errorf("want a process whose half has lapsed to decide nothing, got %v", err)
 		}
 	})

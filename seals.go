@@ -42,10 +42,10 @@ func (a *App) Sealer(purpose string) *Sealer {
 // ReviewSealer returns what seals for a purpose of a channel in which persons
 // decide, such as "form" or "login", with the halves of [Options.ReviewKeys] that
 // open, so that no process without them can make what it makes; without
-// ReviewKeys, with the keys of [Options.Keys]. It is nil where [App.Reviews]
+// ReviewKeys, with the keys of [Options.Keys]. It is nil where [App.CanReview]
 // returns an error.
 func (a *App) ReviewSealer(purpose string) *Sealer {
-	if a.Reviews() != nil {
+	if a.CanReview() != nil {
 		return nil
 	}
 	if a.options.ReviewKeys == nil {
@@ -58,10 +58,10 @@ func (a *App) ReviewSealer(purpose string) *Sealer {
 	return ring.Sealer(purpose, a.options.Name)
 }
 
-// Reviews returns nil where persons can decide in this process: it has the keys
+// CanReview returns nil where persons can decide in this process: it has the keys
 // that open what they have to be shown. The error is for the operator, and says
 // which are missing and what to do.
-func (a *App) Reviews() error {
+func (a *App) CanReview() error {
 	switch keys := a.options.ReviewKeys; {
 	case a.options.Keys == nil:
 		return errors.New("ambit: Options.Keys is missing, without which nothing is proposed or decided: set it")

@@ -54,7 +54,7 @@ func shortened(text string, most int) string {
 // openShown opens what keepShown sealed: the input, the canonical preview, nil where
 // there was none, and what the monitor had against the call.
 func (a *App) openShown(p *Proposal) (input, preview []byte, concern string, failure *Error) {
-	if err := a.Reviews(); err != nil {
+	if err := a.CanReview(); err != nil {
 		return nil, nil, "", &Error{Code: CodeConfirmationUnavailable, Message: "This process has no key that opens proposals.", Hint: "Decide where the application has it.", cause: err}
 	}
 	operation := p.Binding.Operation()
@@ -82,10 +82,10 @@ func (a *App) openShown(p *Proposal) (input, preview []byte, concern string, fai
 // Summary returns the line that lists show of a stored proposal: the summary of
 // its preview, or else how its input begins, with secret values replaced. It may
 // hold characters that a screen obeys. Empty: it cannot be opened, because there
-// is none, its key is no longer there, this process opens none ([App.Reviews]), or
+// is none, its key is no longer there, this process opens none ([App.CanReview]), or
 // the record was changed.
 func (a *App) Summary(p Proposal) string {
-	if a.Reviews() != nil {
+	if a.CanReview() != nil {
 		return ""
 	}
 	operation := p.Binding.Operation()
@@ -104,7 +104,7 @@ func (a *App) Summary(p Proposal) string {
 //
 // It is for the channels that [App.Review] is for. CodeConflict says that it cannot
 // be opened any more, CodeConfirmationUnavailable that this process opens none
-// ([App.Reviews]).
+// ([App.CanReview]).
 func (a *App) LastReview(ctx context.Context, p Proposal) (Review, error) {
 	if err := a.Freeze(); err != nil {
 		return Review{}, (&Error{Code: CodeUnavailable, cause: err}).completed(a.errorOptions())

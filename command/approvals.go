@@ -56,7 +56,7 @@ func (p Program) withApprovals(as *string, do func(c *cobra.Command, args []stri
 		case *as == "":
 			return misused(c, errors.New("who decides is missing: --as NAME"))
 		}
-		if err := app.Reviews(); err != nil {
+		if err := app.CanReview(); err != nil {
 			return &ambit.Error{
 				Code: ambit.CodeConfirmationUnavailable, Message: "Nobody decides in this program: it has no key that opens proposals.",
 				Hint: strings.TrimPrefix(err.Error(), "ambit: ") + ".",

@@ -51,7 +51,7 @@ func (o Options) warnUnproved(app *ambit.App) {
 		return
 	}
 	var can []string
-	if o.Approvals != nil && app.Reviews() == nil {
+	if o.Approvals != nil && app.CanReview() == nil {
 		can = append(can, "decides about proposals")
 	}
 	if o.Audit != nil {

@@ -66,7 +66,7 @@ func newApprovals(f flags, s *store.Store, ring *ambit.KeyRing) (*audit.Log, *ap
 // mountPage serves the approvals page, and a login for development, where the
 // process has the keys to decide.
 func mountPage(o *serve.Options, f flags, app *ambit.App, approvals *approval.Approvals, holders *apikey.Authenticator, notices io.Writer) {
-	if app.Reviews() != nil {
+	if app.CanReview() != nil {
 		o.Ready = func(net.Addr) {
 			ready(notices, "approvals page="+f.page()+" of another process: this one has no key that opens proposals\n")
 		}

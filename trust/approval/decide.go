@@ -43,7 +43,7 @@ type Ruling struct {
 //
 // Errors are of type [*ambit.Error]: CodeNotFound for what is not there, is
 // another tenant's, or is asked of anyone but a person; CodeForbidden;
-// CodeConfirmationUnavailable where nobody decides in this process ([ambit.App.Reviews]);
+// CodeConfirmationUnavailable where nobody decides in this process ([ambit.App.CanReview]);
 // CodeInvalidInput for the reason; CodeConflict where the proposal is no longer
 // in a state for it, or where what would change is not what the person saw.
 func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Principal, ruling Ruling) (Record, error) {
@@ -154,7 +154,7 @@ func present(ctx context.Context, person *ambit.Principal) bool {
 
 // elsewhere returns why nobody decides in this process, or nil.
 func (a *Approvals) elsewhere(ctx context.Context, app *ambit.App) error {
-	err := app.Reviews()
+	err := app.CanReview()
 	if err == nil {
 		return nil
 	}

@@ -81,7 +81,7 @@ func NewPage(app *ambit.App, approvals *Approvals, o PageOptions) (*Page, error)
 		return nil, errors.New("approval: PageOptions.SignOut is \"" + o.SignOut + "\": give a path of the page's own origin, as in \"/logout\"")
 	}
 	p := &Page{app: app, approvals: approvals, options: o, base: approvals.page.Path, now: time.Now}
-	if err := app.Reviews(); err != nil {
+	if err := app.CanReview(); err != nil {
 		return nil, fmt.Errorf("approval: NewPage: %w", err)
 	}
 	p.forms = app.ReviewSealer("form")
