@@ -140,8 +140,8 @@ func TestTypedCallAllocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if got > 5 {
-		t.Errorf("want at most 5 allocations, got %v", got)
+	if got > 2 {
+		t.Errorf("want 2 allocations, got %v", got)
 	}
 }
 

@@ -101,8 +101,9 @@ func (a *App) propose(call *Call, in *invocation, need Approval, shown shownPrev
 		return now, nil
 	}}
 	if in.concern == "" { // a doubt about this very call takes somebody who is asked about it
+		form, text := in.entry.contract.in, in.text // and not in, which would go to the heap with every call
 		about.Fits = func(s *schema.Schema) bool {
-			return len(s.Check(in.entry.contract.in.Redact(nil, in.text), a.options.MaxDepth)) == 0
+			return len(s.Check(form.Redact(nil, text), a.options.MaxDepth)) == 0
 		}
 	}
 	var standing Standing
