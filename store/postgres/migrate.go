@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
@@ -65,7 +67,7 @@ func (s *Store) provider(db *sql.DB) (*goose.Provider, error) {
 // migrate brings the tables up to date.
 func (s *Store) migrate(ctx context.Context) error {
 	if s.options.Schema != "" {
-		if _, err := s.pool.Exec(ctx, s.text("CREATE SCHEMA IF NOT EXISTS "+s.options.Schema)); err != nil {
+		if err := s.makeSchema(ctx); err != nil {
 			return err
 		}
 	}
@@ -76,6 +78,15 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	return update(ctx, provider)
+}
+
+// makeSchema makes the schema unless it is there.
+func (s *Store) makeSchema(ctx context.Context) error {
+	_, err := s.pool.Exec(ctx, s.text("CREATE SCHEMA IF NOT EXISTS "+s.options.Schema))
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "23505" { // unique_violation: another instance has made it meanwhile
+		return nil
+	}
+	return err
 }
 
 // update applies what has not been applied. Where that is nothing, which is the
