@@ -1,7 +1,6 @@
 package ambit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -156,7 +155,7 @@ func (a *App) proposal(call *Call, in *invocation, need Approval, shown shownPre
 		Binding: o.claim.Binding, Level: need, Quorum: max(spec.Quorum, 1), Requester: run.requester(),
 		Via: run.via, Agent: call.Agent(), Run: run.id, Call: call.id, Request: run.request,
 		Title: spec.title(), Effect: spec.Effect, Reason: call.reason, Key: o.claim.Key,
-		DecidePermission: cmp.Or(spec.DecidePermission, a.options.DecidePermission),
+		DecidePermission: a.decidePermission(spec),
 		DecideWithin:     orDefault(spec.DecideWithin, a.options.DecideWithin), ExecuteWithin: orDefault(spec.ExecuteWithin, a.options.ExecuteWithin),
 	}
 	shown.concern = in.concern

@@ -228,7 +228,7 @@ func TestT24_EncapsulatedKeysAreKept(t *testing.T) {
 }
 
 // A line of a list costs no key agreement, but for the first of a process.
-func TestT24_OpeningIsCheap(t *testing.T) {
+func TestT24_OpeningAllocs(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}

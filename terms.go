@@ -29,6 +29,12 @@ func (a *App) Terms(capability string) (t Terms, ok bool) {
 	spec := &e.contract.spec
 	return Terms{
 		Contract: e.public, Hash: e.hash, Level: requirement(spec, MCP, true),
-		DecidePermission: cmp.Or(spec.DecidePermission, a.options.DecidePermission),
+		DecidePermission: a.decidePermission(spec),
 	}, true
+}
+
+// decidePermission returns what whoever decides about calls of a capability has to
+// hold.
+func (a *App) decidePermission(spec *Spec) string {
+	return cmp.Or(spec.DecidePermission, a.options.DecidePermission)
 }

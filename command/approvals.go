@@ -134,18 +134,22 @@ func parseStates(names []string) ([]ambit.ProposalState, error) {
 }
 
 func (p Program) approvalsShowCommand() *cobra.Command {
+	return p.showCommand("Show a proposal with its complete input", "Show a proposal: who asks for what, the complete input, what it would change as things are now, and what was said.", func(c *cobra.Command, id string, d decider) (fmt.Stringer, error) {
+		return d.approvals.View(c.Context(), d.app, d.person, id)
+	})
+}
+
+// showCommand shows one thing whole that the person may decide about.
+func (p Program) showCommand(short, long string, find func(c *cobra.Command, id string, d decider) (fmt.Stringer, error)) *cobra.Command {
 	var as string
 	c := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show a proposal with its complete input",
-		Long:  "Show a proposal: who asks for what, the complete input, what it would change as things are now, and what was said.",
-		Args:  arguments(1, 1),
+		Use: "show ID", Short: short, Long: long, Args: arguments(1, 1),
 		RunE: p.withApprovals(&as, func(c *cobra.Command, args []string, d decider) error {
-			view, err := d.approvals.View(c.Context(), d.app, d.person, args[0])
+			shown, err := find(c, args[0], d)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprint(c.OutOrStdout(), view)
+			_, err = fmt.Fprint(c.OutOrStdout(), shown)
 			return err
 		}),
 	}

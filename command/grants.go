@@ -170,23 +170,9 @@ func writeGrants(w io.Writer, page []approval.Grant, asJSON bool) error {
 }
 
 func (p Program) grantsShowCommand() *cobra.Command {
-	var as string
-	c := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show a standing grant",
-		Long:  "Show a standing grant: which calls it allows, of whom and until when, how many are used, and who gave it and why.",
-		Args:  arguments(1, 1),
-		RunE: p.withApprovals(&as, func(c *cobra.Command, args []string, d decider) error {
-			view, err := d.approvals.Grant(c.Context(), d.app, d.person, args[0])
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(c.OutOrStdout(), view)
-			return err
-		}),
-	}
-	addAs(c, &as)
-	return c
+	return p.showCommand("Show a standing grant", "Show a standing grant: which calls it allows, of whom and until when, how many are used, and who gave it and why.", func(c *cobra.Command, id string, d decider) (fmt.Stringer, error) {
+		return d.approvals.Grant(c.Context(), d.app, d.person, id)
+	})
 }
 
 func (p Program) grantsRevokeCommand() *cobra.Command {

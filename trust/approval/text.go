@@ -63,8 +63,8 @@ func (v View) outlook(b *strings.Builder) {
 	if v.Obstacle != nil {
 		fmt.Fprintf(b, "The call could not be made now: %s\n", visible.Text(v.Obstacle.Message))
 	}
-	if v.Objection != nil {
-		b.WriteString(visible.Text(v.Objection.Message) + "\n")
+	if why := v.Objection(); why != nil {
+		b.WriteString(visible.Text(why.Message) + "\n")
 	}
 }
 

@@ -21,9 +21,6 @@ type View struct {
 	Obstacle *ambit.Error
 	// Verdicts are what the person may say about it now. Empty: nothing.
 	Verdicts []Verdict
-	// Objection is why the person may not approve what waits to be approved. Nil:
-	// they may, or nothing waits.
-	Objection *ambit.Error
 	// Why says in words why the call takes more than the contract of its capability
 	// says, which is up to how it came and to the application's monitor. Empty: it
 	// takes no more.
@@ -42,6 +39,15 @@ type View struct {
 // Against returns why the person may not say that about the proposal as it is in the
 // view, or nil, so that nobody is asked for a word that would be refused.
 func (v *View) Against(verdict Verdict) *ambit.Error { return objection(&v.Record, v.person, verdict) }
+
+// Objection returns why the person may not approve what waits to be approved. Nil:
+// they may, or nothing waits.
+func (v *View) Objection() *ambit.Error {
+	if v.Record.State != ambit.ProposalPending {
+		return nil
+	}
+	return v.Against(Approve)
+}
 
 // Seen is what [Ruling.Preview] has to be for a person who was shown the view.
 func (v *View) Seen() ambit.Digest {
@@ -68,9 +74,6 @@ func (a *Approvals) View(ctx context.Context, app *ambit.App, person *ambit.Prin
 		return View{}, a.failed(ctx, err)
 	}
 	v.Why = whyMore(app, &r.Proposal, v.Review)
-	if r.State == ambit.ProposalPending {
-		v.Objection = v.Against(Approve)
-	}
 	if r.State == ambit.ProposalUnknown {
 		v.Ended = a.ended(ctx, &r)
 	}
