@@ -26,21 +26,35 @@ type asked struct {
 	ran       *runs
 	held      chan struct{} // gets one for each call that is at work until away
 	away      chan struct{} // closed when the server is
+	swept     chan struct{} // closed when what is forgotten beside the first call is
+}
+
+// sweeping is a store that tells when it has first forgotten what is old, which
+// takes a connection beside the calls.
+type sweeping struct {
+	*postgres.Store
+	done func()
+}
+
+func (s *sweeping) Forget(ctx context.Context, keep time.Duration) (int, error) {
+	defer s.done()
+	return s.Store.Forget(ctx, keep)
 }
 
 func newAsked(t *testing.T, store *postgres.Store) *asked {
 	t.Helper()
-	a := &asked{instance: &instance{t: t, store: store}, ran: &runs{of: map[string]int{}}, held: make(chan struct{}), away: make(chan struct{})}
+	a := &asked{instance: &instance{t: t, store: store}, ran: &runs{of: map[string]int{}}, held: make(chan struct{}), away: make(chan struct{}), swept: make(chan struct{})}
 	quiet := slog.New(slog.DiscardHandler)
 	ring, err := ambit.NewKeyRing(ambit.Key{Secret: bytes.Repeat([]byte{5}, ambit.MinKey)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.log, err = audit.New(a.store, audit.Options{Keys: ring, Application: "notes", Logger: quiet}); err != nil {
+	kept := &sweeping{a.store, sync.OnceFunc(func() { close(a.swept) })}
+	if a.log, err = audit.New(kept, audit.Options{Keys: ring, Application: "notes", Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = a.log.Close() })
-	if a.approvals, err = approval.New(a.store, approval.Options{Audit: a.log, Logger: quiet}); err != nil {
+	if a.approvals, err = approval.New(kept, approval.Options{Audit: a.log, Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = a.approvals.Close(context.Background()) })

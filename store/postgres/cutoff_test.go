@@ -112,10 +112,11 @@ func TestT17_ClaimThatNobodyHeardOf(t *testing.T) {
 	w.carryOut(&operation{contract: a.confirmed, text: "before"})
 	o := &operation{contract: a.confirmed, text: "cut off"}
 	w.try(o)
+	<-a.swept
 	if err := a.log.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	n.cutBack()
+	n.cutBack() // with the connection free for the claim
 	if failure := w.try(o); o.answer != ambit.CodeUnavailable || failure.Executed != ambit.ExecutedNo {
 		t.Errorf("cut off: want it unavailable and not executed, got %v", failure)
 	}
