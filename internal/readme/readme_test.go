@@ -127,6 +127,7 @@ func TestReadme(t *testing.T) {
 	want := []string{
 		"sh serve", "sh curl", "json curl-answer", "sh inspector", "json inspector-answer", "go client", "sh client-run", "text client-answer",
 		"sh call", "json call-answer",
+		"go hello",
 		"sh keys", "text keys-answer",
 		"sh issuer", "sh serve-oauth", "sh no-token", "text no-token-answer", "sh metadata", "json metadata-answer", "sh token",
 		"sh with-token", "json with-token-answer", "sh narrow-token", "text narrow-token-answer", "sh wider-token", "json wider-token-answer",
@@ -135,7 +136,6 @@ func TestReadme(t *testing.T) {
 		"sh mcp-purge", "json mcp-purge-answer", "sh approve", "text approve-answer", "sh mcp-purge-again", "json mcp-purge-again-answer",
 		"sh publish", "json publish-answer", "sh approve-own", "json approve-own-answer", "sh approve-other", "text approve-other-answer",
 		"sh published", "json published-answer", "sh verify", "json verify-answer", "sh serve-postgres",
-		"go hello",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("marked blocks (-want +got):\n%s", diff)
