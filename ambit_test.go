@@ -13,11 +13,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // golden compares got with a file under testdata, or rewrites it.
 func golden(t *testing.T, name, got string) {

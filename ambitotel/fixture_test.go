@@ -17,12 +17,13 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/ambitotel"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/surface/httpapi"
 	"github.com/ambit-dev/ambit/surface/mcp"
 	"github.com/ambit-dev/ambit/trust"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // telemetry is an observer with an SDK behind it that keeps everything.
 type telemetry struct {

@@ -13,9 +13,10 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/ambittest"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 type planInput struct {
 	Title string        `json:"title" minLength:"1"`

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/command"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts in testdata want")
@@ -40,7 +41,7 @@ type withoutLeaks struct{ *testing.M }
 
 // Run runs the tests and returns the exit code.
 func (m withoutLeaks) Run() int {
-	code := m.M.Run()
+	code := leaktest.Patient(m.M).Run()
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

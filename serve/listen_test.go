@@ -17,12 +17,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/serve"
 	"github.com/ambit-dev/ambit/trust"
 	"github.com/ambit-dev/ambit/trust/apikey"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // server is an application that is served on a free port.
 type server struct {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/ambit-dev/ambit/internal/leaktest"
 )
 
 // TestMain lets the test binary be started again as a server, as the program
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(leaktest.Patient(m))
 }
 
 func TestRun(t *testing.T) {

@@ -18,11 +18,12 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/command"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/serve"
 	"github.com/ambit-dev/ambit/trust/apikey"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // The program serves, with all that it is given.
 func TestServes(t *testing.T) {

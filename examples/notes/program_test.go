@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/internal/postgrestest"
 )
 
@@ -34,13 +35,22 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(folder)
 	buildFolder = folder
-	code := m.Run()
-	if err := databases.Stop(); err != nil && code == 0 {
-		code = 1
-	}
+	code := leaktest.Patient(withDatabases{m}).Run()
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
+	}
+	return code
+}
+
+// withDatabases are tests at whose end the PostgreSQL server ends.
+type withDatabases struct{ *testing.M }
+
+// Run runs the tests and returns the exit code.
+func (m withDatabases) Run() int {
+	code := m.M.Run()
+	if err := databases.Stop(); err != nil && code == 0 {
+		code = 1
 	}
 	return code
 }

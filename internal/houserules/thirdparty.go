@@ -42,7 +42,7 @@ func guests() []guest {
 		{"github.com/chromedp/cdproto", nil},
 		{"github.com/oauth2-proxy/mockoidc", nil},
 		{"github.com/rogpeppe/go-internal", []string{"internal/exchangetest"}},
-		{"go.uber.org/goleak", nil},
+		{"go.uber.org/goleak", []string{"internal/leaktest"}},
 		{"pgregory.net/rapid", []string{"store/storetest"}},
 	}
 }

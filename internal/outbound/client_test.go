@@ -15,10 +15,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/internal/outbound"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 func TestPublic(t *testing.T) {
 	for address, want := range map[string]bool{

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/internal/postgrestest"
 	"github.com/ambit-dev/ambit/store/postgres"
 	"github.com/ambit-dev/ambit/store/storetest"
@@ -30,7 +31,7 @@ var server struct {
 
 func TestMain(m *testing.M) {
 	storetest.Child(lives(""))
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+	goleak.VerifyTestMain(leaktest.Patient(m), goleak.Cleanup(func(code int) {
 		if server.cluster != nil {
 			if err := server.cluster.Stop(); err != nil && code == 0 {
 				code = 1

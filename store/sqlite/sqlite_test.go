@@ -8,13 +8,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/store/sqlite"
 	"github.com/ambit-dev/ambit/store/storetest"
 )
 
 func TestMain(m *testing.M) {
 	storetest.Child(lives(""))
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(leaktest.Patient(m))
 }
 
 func lives(path string) storetest.Lives {

@@ -15,13 +15,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/store/memory"
 	"github.com/ambit-dev/ambit/trust/approval"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // notes is an application with calls that take a person's word.
 type notes struct {

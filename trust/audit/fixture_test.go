@@ -13,11 +13,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/store/memory"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // ringOf returns a key ring whose keys are made of the bytes named.
 func ringOf(t testing.TB, seeds ...byte) *ambit.KeyRing {

@@ -19,12 +19,13 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/issuertest"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/serve"
 	"github.com/ambit-dev/ambit/trust"
 	"github.com/ambit-dev/ambit/trust/oauth"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // world is an application behind a real server, and an issuer.
 type world struct {

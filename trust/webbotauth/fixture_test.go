@@ -13,11 +13,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 	"github.com/ambit-dev/ambit/trust"
 	"github.com/ambit-dev/ambit/trust/webbotauth"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 const (
 	agentURL  = "https://agent.test"

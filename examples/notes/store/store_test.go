@@ -18,13 +18,14 @@ import (
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/examples/notes/notes"
 	"github.com/ambit-dev/ambit/examples/notes/store"
+	"github.com/ambit-dev/ambit/internal/leaktest"
 )
 
 const seeded = 41 // notes in seed.md
 
 func TestMain(m *testing.M) {
 	writeAsSecondProcess()
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+	goleak.VerifyTestMain(leaktest.Patient(m), goleak.Cleanup(func(code int) {
 		if err := store.Postgres.Stop(); err != nil && code == 0 {
 			code = 1
 		}

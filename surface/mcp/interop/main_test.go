@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/ambit-dev/ambit/internal/leaktest"
 )
 
 // stdioArgument makes the test program the server of the stdio tests: clients
@@ -24,5 +26,5 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(leaktest.Patient(m))
 }

@@ -15,9 +15,11 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"go.uber.org/goleak"
+
+	"github.com/ambit-dev/ambit/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // chromium returns the path of a browser. A test that has none is skipped, or
 // fails where CI says that everything has to run.
