@@ -23,20 +23,26 @@ func (l *lever) Read(context.Context) ([]ambit.Halt, error) {
 	return nil, nil
 }
 
-// A switch is read before the first call comes, and for as long as one is under
-// way: it reaches calls that a server which shuts down waits for.
+// A switch is read before the first call comes. One that was never read would let
+// reads run.
+func TestT23_SwitchesAreReadBeforeTheFirstCall(t *testing.T) {
+	t.Parallel()
+	l := &lever{}
+	l.thrown.Store(true)
+	s := start(t, newApp(ambit.Options{HaltSources: []ambit.HaltSource{l}}, greet(ambit.HTTP)), serve.Options{})
+	if status, body, err := s.call("/api/greet", "{}"); status != ambit.CodeHalted.HTTPStatus() || err != nil {
+		t.Errorf("want it halted, got %d %s, %v", status, body, err)
+	}
+}
+
+// A switch is watched for as long as a call is under way: it reaches calls that a
+// server which shuts down waits for.
 func TestT23_SwitchesAreWatched(t *testing.T) {
 	t.Parallel()
 	l := &lever{}
 	started, ended := make(chan struct{}), make(chan error, 1)
-	change := ambit.Define(ambit.Spec{
-		Name: "change", Description: "Change something.", Effect: ambit.Write, Permission: ambit.Public, Expose: ambit.HTTP,
-	}, func(context.Context, ambit.Empty) (ambit.Empty, error) { return ambit.Empty{}, nil })
-	app := newApp(ambit.Options{HaltSources: []ambit.HaltSource{l}}, change, waiting(started, nil, ended))
+	app := newApp(ambit.Options{HaltSources: []ambit.HaltSource{l}}, waiting(started, nil, ended))
 	s := start(t, app, serve.Options{Limits: serve.Limits{Grace: time.Hour}})
-	if status, body, err := s.call("/api/change", "{}"); status != 200 || err != nil {
-		t.Errorf("the first call: want 200, got %d %s, %v", status, body, err)
-	}
 	answered := make(chan int, 1)
 	go func() {
 		status, _, _ := s.call("/api/wait", "{}")

@@ -52,16 +52,10 @@ func ListenAndServe(ctx context.Context, addr string, app *ambit.App, o Options)
 	defer cancelCalls()
 	app.ReadHaltSources(ctx)
 	watch.Go(func() { app.Watch(calls) })
-	server := &http.Server{
-		Handler:           limits.paceBodies(handler),
-		ReadHeaderTimeout: limits.Header,
-		IdleTimeout:       limits.Idle,
-		MaxHeaderBytes:    limits.HeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: limits.Streams},
-		TLSConfig:         o.TLS,
-		ErrorLog:          slog.NewLogLogger(app.Logger().Handler(), slog.LevelWarn),
-		BaseContext:       func(net.Listener) context.Context { return calls },
-	}
+	server := limits.newServer(handler)
+	server.TLSConfig = o.TLS
+	server.ErrorLog = slog.NewLogLogger(app.Logger().Handler(), slog.LevelWarn)
+	server.BaseContext = func(net.Listener) context.Context { return calls }
 	ended := make(chan error, 1)
 	go func() {
 		if o.TLS != nil {
@@ -81,6 +75,18 @@ func ListenAndServe(ctx context.Context, addr string, app *ambit.App, o Options)
 	err = shutDown(server, limits.Grace, cancelCalls)
 	<-ended // http.ErrServerClosed
 	return err
+}
+
+// newServer returns a server that holds clients to the limits, together with
+// paceAnswers.
+func (l Limits) newServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           l.paceBodies(handler),
+		ReadHeaderTimeout: l.Header,
+		IdleTimeout:       l.Idle,
+		MaxHeaderBytes:    l.HeaderBytes,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: l.Streams},
+	}
 }
 
 // checkAddress refuses addresses that other machines can reach to an

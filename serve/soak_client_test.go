@@ -67,12 +67,14 @@ func (c *soakClient) work(ctx context.Context) {
 	if err := c.useKeys(); err != nil {
 		c.tally.fault(fmt.Sprintf("client %d, keys: %v", c.number, err))
 	}
-	for step := steps[c.number%len(steps)]; ctx.Err() == nil; step = c.draw(steps, weights) {
+	for step := steps[c.number%len(steps)]; ; step = c.draw(steps, weights) {
 		c.tally.steps[step.name]++
 		if err := step.do(c); err != nil {
 			c.tally.fault(fmt.Sprintf("client %d, %s: %v", c.number, step.name, err))
 		}
-		c.pause(ctx, 20*time.Millisecond)
+		if c.pause(ctx, 20*time.Millisecond); ctx.Err() != nil {
+			return
+		}
 	}
 }
 
