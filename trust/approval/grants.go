@@ -136,13 +136,15 @@ func (a *Approvals) Give(ctx context.Context, app *ambit.App, person *ambit.Prin
 			WithHint("Revoke some that are not needed.")
 	}
 	g.ID = rand.Text()
+	var given Grant
 	err = a.onRecord(ctx, granted(&g, &g.Given, "give"), func(ctx context.Context, e *audit.Entry) (bool, error) {
-		g, err = a.store.Give(ctx, g, e)
+		given, err = a.store.Give(ctx, g, e) // g stays as it is: this may be done twice
 		return true, err
 	})
 	if err != nil {
 		return Grant{}, a.failed(ctx, err)
 	}
+	g = given
 	a.logger.InfoContext(ctx, "standing grant given", slog.String("grant", g.ID), slog.String("capability", g.Capability), slog.String("principal", g.Principal),
 		slog.Int("calls", g.Budget), slog.Time("until", g.Until), slog.String("granter", g.Given.Decider))
 	return g, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -319,6 +320,43 @@ func TestWeakness_GrantsAreOnRecord(t *testing.T) {
 	report, err := log.Verify(t.Context(), "", nil)
 	if n.must(err); len(report.Findings) != 0 {
 		t.Errorf("want a record that verifies, got %+v", report.Findings)
+	}
+}
+
+// overtaken is a store in which somebody else takes the place of the entry that the
+// first grant comes with.
+type overtaken struct {
+	*memory.Store
+	once sync.Once
+}
+
+func (o *overtaken) Give(ctx context.Context, g approval.Grant, e *audit.Entry) (approval.Grant, error) {
+	var taken error
+	o.once.Do(func() {
+		taken = o.Append(ctx, audit.Entry{Tenant: e.Tenant, Writer: e.Writer, Seq: e.Seq, Time: e.Time})
+	})
+	if taken != nil {
+		return approval.Grant{}, taken
+	}
+	return o.Store.Give(ctx, g, e)
+}
+
+// A grant is kept as it was given, also where its entry in the record took two tries.
+func TestT20_GivenOnTheSecondTry(t *testing.T) {
+	t.Parallel()
+	store := &overtaken{Store: memory.New()}
+	n := newNotesOn(t, store.Store, approval.Options{LongestGrant: longestGrant})
+	approvals, err := approval.New(store, approval.Options{Audit: newLog(t, store), LongestGrant: longestGrant, Logger: slog.New(slog.DiscardHandler)})
+	n.must(err)
+	alice, bob := n.person("alice"), n.person("bob")
+	given, err := approvals.Give(t.Context(), n.app, bob, allowing(alice))
+	n.must(err)
+	want := allowing(alice)
+	if given.ID == "" || given.Principal != want.Principal || given.Budget != want.Budget || given.Given.Name != "bob" {
+		t.Errorf("want the grant as it was given, got %+v", given)
+	}
+	if got := n.purges(alice, "notes.purge", "old"); got != "" {
+		t.Errorf("a call that it covers: want it made, got %q", got)
 	}
 }
 
