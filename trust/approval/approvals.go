@@ -153,19 +153,17 @@ func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, about ambit.I
 	if err != nil {
 		return ambit.Standing{}, err
 	}
-	reopened := false
+	lost := false
 	change, needed, deciders, err := outdated(ctx, &r, p, about)
 	if err != nil {
 		return ambit.Standing{}, err
 	}
 	if needed {
-		was := r.State
-		if r, _, err = a.reconsider(ctx, r, change, p.Requester); err != nil {
+		if r, lost, err = a.reconsider(ctx, r, change, p.Requester); err != nil {
 			return ambit.Standing{}, err
 		}
-		reopened = was == ambit.ProposalApproved
 	}
-	if r = a.byGrants(ctx, r, p, about, deciders); created || reopened {
+	if r = a.byGrants(ctx, r, p, about, deciders); created || lost {
 		a.tell(r)
 	}
 	return a.standing(r), nil
@@ -266,13 +264,14 @@ func (a *Approvals) propose(ctx context.Context, p ambit.Proposal) (r Record, cr
 }
 
 // reconsider takes decisions back and gives a record another preview, because of
-// what somebody asked or looked at.
-func (a *Approvals) reconsider(ctx context.Context, r Record, c Change, because *ambit.Principal) (now Record, changed bool, err error) {
+// what somebody asked or looked at. Lost reports that a decision was taken back.
+func (a *Approvals) reconsider(ctx context.Context, r Record, c Change, because *ambit.Principal) (now Record, lost bool, err error) {
+	changed := false
 	err = a.record(ctx, reopened(&r, &c, because), func(ctx context.Context, id string, e *audit.Entry) (bool, error) {
 		now, changed, err = a.store.Reconsider(ctx, r.Proposal.Binding.Tenant, id, c, e)
 		return changed, err
 	})
-	return now, changed, err
+	return now, changed && len(now.Decisions) < len(r.Decisions), err
 }
 
 // Consent records what the run's own person has answered to a prompter, see

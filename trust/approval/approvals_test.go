@@ -322,6 +322,52 @@ func TestNoticeOfWhatComesToTakeAPerson(t *testing.T) {
 	n.must(n.decide(n.person("bob"), id, approval.Approve))
 }
 
+// Whose approval is lost is waited for again, and that is told: also where it was one
+// of several that are needed, and whoever came upon it.
+func TestNoticeOfLostApprovals(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		lose func(n *notes, alice, bob *ambit.Principal, id string)
+	}{
+		{"the decider may no longer, and the call is repeated", func(n *notes, alice, bob *ambit.Principal, _ string) {
+			n.allow(bob, "notes:purge")
+			n.ask(alice, "notes.purge_both", "old")
+		}},
+		{"it would change something else, and the call is repeated", func(n *notes, alice, _ *ambit.Principal, _ string) {
+			n.fill("4 notes")
+			n.ask(alice, "notes.purge_both", "old")
+		}},
+		{"it would change something else, and another decides", func(n *notes, _, _ *ambit.Principal, id string) {
+			n.fill("4 notes")
+			if want, got := ambit.CodeConflict, codeOf(n.decide(n.person("carol"), id, approval.Approve)); want != got {
+				n.t.Errorf("want %s, got %q", want, got)
+			}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			told := make(chan approval.Notice, 10)
+			n := newNotes(t, approval.Options{Notifiers: []approval.Notifier{
+				approval.NotifierFunc(func(_ context.Context, notice approval.Notice) error { told <- notice; return nil }),
+			}})
+			alice, bob := n.person("alice"), n.person("bob")
+			id := n.ask(alice, "notes.purge_both", "old")
+			n.must(n.decide(bob, id, approval.Approve))
+			n.ask(alice, "notes.purge_both", "old")
+			test.lose(n, alice, bob, id)
+			r, err := n.store.Get(t.Context(), "", id)
+			if n.must(err); len(r.Decisions) != 0 || r.State != ambit.ProposalPending {
+				t.Fatalf("want no decision left, got %d of what is %s", len(r.Decisions), r.State)
+			}
+			n.must(n.approvals.Close(t.Context()))
+			if want, got := 2, len(told); want != got {
+				t.Errorf("want %d notices, got %d", want, got)
+			}
+		})
+	}
+}
+
 // A decision outlives the session in which it was made.
 func TestDecidersSessionEnds(t *testing.T) {
 	t.Parallel()

@@ -69,8 +69,12 @@ func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Pr
 		if review.Digest != r.Proposal.Preview || review.Version != r.Proposal.Version {
 			now := &review.Proposal
 			c := Change{Preview: now.Preview, Version: now.Version, Input: now.Input, Summary: now.Summary}
-			if _, _, err := a.reconsider(ctx, r, c, person); err != nil {
+			again, lost, err := a.reconsider(ctx, r, c, person)
+			if err != nil {
 				return Record{}, a.failed(ctx, err)
+			}
+			if lost {
+				a.tell(again)
 			}
 			return Record{}, changed()
 		}
