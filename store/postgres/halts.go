@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,7 +59,7 @@ func (h *Halts) Notify(ctx context.Context, changed func()) error {
 		defer cancel()
 		_ = connection.Close(ending)
 	}()
-	if _, err := connection.Exec(ctx, "LISTEN "+h.channel().Sanitize()); err != nil {
+	if _, err := connection.Exec(ctx, "LISTEN "+h.channel()); err != nil {
 		return err
 	}
 	changed() // what happened before is not told
@@ -69,9 +71,11 @@ func (h *Halts) Notify(ctx context.Context, changed func()) error {
 	}
 }
 
-// channel is what changes are told on.
-func (h *Halts) channel() pgx.Identifier {
-	return pgx.Identifier{h.store.options.Schema + "." + h.store.options.Prefix + "halt"}
+// channel is what changes are told on: a digest of the table's name, since the name
+// of a channel has 63 bytes at most.
+func (h *Halts) channel() string {
+	of := sha256.Sum256([]byte(h.store.options.Schema + "." + h.table()))
+	return "ambit_halt_" + hex.EncodeToString(of[:8])
 }
 
 // Halt stops these too, see [ambit.HaltSwitch].
@@ -100,4 +104,4 @@ func (h *Halts) Resume(ctx context.Context, seen []ambit.Halt) error {
 }
 
 // tell queues the news for the other instances.
-func (h *Halts) tell(u *unit) { u.queue("SELECT pg_notify($1, '')", h.channel()[0]) }
+func (h *Halts) tell(u *unit) { u.queue("SELECT pg_notify($1, '')", h.channel()) }

@@ -1,8 +1,10 @@
 package postgres_test
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +55,29 @@ func TestSchemaAndPrefix(t *testing.T) {
 		if r, err := open(t, address, o).Claim(t.Context(), c); err != nil || r.State != ambit.RecordFree {
 			t.Errorf("claim in the store of %+v: got state %d, error %v", o, r.State, err)
 		}
+	}
+}
+
+// With the longest names that there may be, what is stopped is told like with any.
+func TestT23_HaltsUnderLongNames(t *testing.T) {
+	t.Parallel()
+	s := open(t, database(t, true), postgres.Options{Schema: strings.Repeat("s", 32), Prefix: strings.Repeat("p", 32)})
+	ctx, cancel := context.WithCancel(t.Context())
+	told, ended := make(chan struct{}, 10), make(chan error, 1)
+	go func() { ended <- s.Halts().Notify(ctx, func() { told <- struct{}{} }) }()
+	<-told // that it listens
+	all := ambit.Halt{Kind: ambit.HaltAll}
+	if err := s.Halts().Halt(t.Context(), all); err != nil {
+		t.Errorf("Halt: %v", err)
+	} else {
+		<-told
+	}
+	if halts, err := s.Halts().Read(t.Context()); err != nil || !slices.Contains(halts, all) {
+		t.Errorf("want everything stopped, got %v, %v", halts, err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("Notify: want it to end with its context, got %v", err)
 	}
 }
 
