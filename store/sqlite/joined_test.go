@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/store/sqlite"
@@ -83,4 +84,35 @@ func TestT17_MiddlewareWithATransaction(t *testing.T) {
 			t.Errorf("%s: want %d notes, got %d", test.text, test.want, notes)
 		}
 	}
+}
+
+// A call that a handler makes within its transaction counts in the rates that
+// processes share, like any other.
+func TestT25_RatesWithinATransaction(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	store, err := sqlite.New(t.Context(), db, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take := func(ctx context.Context, want bool) {
+		t.Helper()
+		wait, err := store.Take(ctx, "one/notes.send/ann", ambit.Rate{Calls: 2, Per: time.Hour})
+		if err != nil || (wait == 0) != want {
+			t.Errorf("Take: want one there: %t, got %s to wait, error %v", want, wait, err)
+		}
+	}
+	take(t.Context(), true)
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	within := store.WithTx(t.Context(), tx)
+	take(within, true)
+	take(within, false)
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	take(t.Context(), false)
 }

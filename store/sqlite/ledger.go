@@ -140,7 +140,7 @@ func (s *Store) finish(ctx context.Context, c ambit.Claim, ending ambit.Ending, 
 	if len(ending.Outcome) > s.options.Outcome {
 		ending.Outcome = ending.Receipt
 	}
-	return s.finishing(ctx, func(ctx context.Context, u *unit) error {
+	return s.joining(ctx, func(ctx context.Context, u *unit) error {
 		err := u.finish(ctx, c, ending)
 		if errors.Is(err, errNoClaim) && e == nil {
 			return u.finished(ctx, c)

@@ -14,7 +14,8 @@ import (
 
 // Take takes a token from a bucket that fills at a rate, or says how long it
 // takes until there is one. All processes with this database share it. A bucket
-// is always used with one rate.
+// is always used with one rate. Within a transaction of [Store.WithTx] the token is
+// taken with the transaction, or not at all.
 func (s *Store) Take(ctx context.Context, name string, r ambit.Rate) (wait time.Duration, err error) {
 	limit, fault := bucket.New(r.Calls, r.Per, r.Burst)
 	if fault != "" {
@@ -23,7 +24,7 @@ func (s *Store) Take(ctx context.Context, name string, r ambit.Rate) (wait time.
 	if limit == (bucket.Limit{}) {
 		return 0, nil
 	}
-	err = s.write(ctx, func(ctx context.Context, u *unit) error {
+	err = s.joining(ctx, func(ctx context.Context, u *unit) error {
 		now := encode.Time(u.now)
 		if _, err := u.exec(ctx, "DELETE FROM {}rate WHERE bucket IN (SELECT bucket FROM {}rate WHERE full <= ? ORDER BY full LIMIT 2)", now); err != nil {
 			return err

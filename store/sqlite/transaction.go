@@ -160,9 +160,9 @@ func (s *Store) joined(ctx context.Context) *sql.Tx {
 	return tx
 }
 
-// finishing runs do in the application's transaction if ctx carries one, or else
+// joining runs do in the application's transaction if ctx carries one, or else
 // in one of its own.
-func (s *Store) finishing(ctx context.Context, do func(context.Context, *unit) error) error {
+func (s *Store) joining(ctx context.Context, do func(context.Context, *unit) error) error {
 	if tx := s.joined(ctx); tx != nil {
 		return s.within(ctx, tx, do)
 	}
