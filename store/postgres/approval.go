@@ -38,7 +38,7 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 		u.queue(`
 			SELECT count(*) FILTER (WHERE requester = $2), count(*), coalesce(min(decide_by), 0)
 			FROM {}proposal WHERE tenant = $3 AND kind = 0 AND state = 0 AND decide_by > (SELECT {now})`,
-			u.ahead.Load(), p.Binding.Principal, p.Binding.Tenant).QueryRow(func(row pgx.Row) error { return row.Scan(&requester, &tenant, &next) })
+			u.ahead.Load(), encode.Text(p.Binding.Principal), p.Binding.Tenant).QueryRow(func(row pgx.Row) error { return row.Scan(&requester, &tenant, &next) })
 	}, func(u *unit) error {
 		if open.found {
 			stays, changed, raised := open.Ask(p, u.now)
@@ -113,7 +113,7 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 		where.and("number < ?", before)
 	}
 	if f.Requester != "" {
-		where.and("requester = ?", f.Requester)
+		where.and("requester = ?", encode.Text(f.Requester))
 	}
 	if f.Capability != "" {
 		where.and("capability = ?", f.Capability)

@@ -46,7 +46,7 @@ func (s *Store) use(ctx context.Context, name string, until time.Time) (fresh bo
 				DELETE FROM {}used WHERE name IN (SELECT name FROM {}used WHERE expires <= (SELECT {now}) AND name <> $2 ORDER BY expires LIMIT 2 FOR UPDATE SKIP LOCKED)
 			)
 			INSERT INTO {}used AS u (name, expires) VALUES ($2, $3)
-			ON CONFLICT (name) DO UPDATE SET expires = $3 WHERE u.expires <= {now}`, s.ahead.Load(), name, encode.Time(until.Add(slack))).Exec(func(noted pgconn.CommandTag) error {
+			ON CONFLICT (name) DO UPDATE SET expires = $3 WHERE u.expires <= {now}`, s.ahead.Load(), encode.Text(name), encode.Time(until.Add(slack))).Exec(func(noted pgconn.CommandTag) error {
 			fresh = noted.RowsAffected() == 1
 			return nil
 		})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/bucket"
+	"github.com/ambit-dev/ambit/store/internal/encode"
 )
 
 // Take takes a token from a bucket that fills at a rate, or says how long it
@@ -43,6 +44,6 @@ func (s *Store) Take(ctx context.Context, name string, r ambit.Rate) (wait time.
 		)
 		SELECT CASE WHEN EXISTS (SELECT 1 FROM taken) THEN 0
 			ELSE greatest(1, coalesce((SELECT least("full" - now, $4::bigint) + $3::bigint - $4::bigint FROM {}rate, moment WHERE bucket = $2), $3::bigint)) END`),
-		s.ahead.Load(), name, interval, interval*int64(burst), time.Hour.Microseconds()).Scan(&microseconds)
+		s.ahead.Load(), encode.Text(name), interval, interval*int64(burst), time.Hour.Microseconds()).Scan(&microseconds)
 	return time.Duration(microseconds) * time.Microsecond, endedOr(ctx, err)
 }

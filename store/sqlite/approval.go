@@ -58,7 +58,7 @@ func (u *unit) tooMany(ctx context.Context, p ambit.Proposal, caps approval.Caps
 	err := u.queryRow(ctx, `
 		SELECT count(*) FILTER (WHERE requester = ?), count(*), coalesce(min(decide_by), 0)
 		FROM {}proposal WHERE tenant = ? AND kind = 0 AND state = 0 AND decide_by > ?`,
-		p.Binding.Principal, p.Binding.Tenant, encode.Time(u.now)).Scan(&requester, &tenant, &next)
+		encode.Text(p.Binding.Principal), p.Binding.Tenant, encode.Time(u.now)).Scan(&requester, &tenant, &next)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *Store) List(ctx context.Context, f approval.Filter) (page []approval.Re
 			where.and("number < ?", before)
 		}
 		if f.Requester != "" {
-			where.and("requester = ?", f.Requester)
+			where.and("requester = ?", encode.Text(f.Requester))
 		}
 		if f.Capability != "" {
 			where.and("capability = ?", f.Capability)

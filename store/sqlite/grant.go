@@ -181,7 +181,7 @@ func (s *Store) RevokeGrant(ctx context.Context, tenant, id string, d approval.D
 // ended, oldest first.
 func (u *unit) saidBy(ctx context.Context, g approval.Grant) (list []lifecycle.Row, err error) {
 	rows, err := u.query(ctx, "SELECT "+encode.Columns+` FROM {}proposal
-		WHERE tenant = ? AND state IN (0, 1, 5, 8) AND kind = 0 AND requester = ? AND instr(decisions, ?) > 0 ORDER BY number`, g.Tenant, g.Principal, g.ID)
+		WHERE tenant = ? AND state IN (0, 1, 5, 8) AND kind = 0 AND requester = ? AND instr(decisions, ?) > 0 ORDER BY number`, g.Tenant, encode.Text(g.Principal), g.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
 	"testing"
 	"time"
 
@@ -214,6 +215,16 @@ func (b bench) found(t *testing.T, c ambit.Claim, state ambit.RecordState, outco
 	if diff := cmp.Diff(found, claimed); diff != "" {
 		t.Errorf("Claim returns another record than Find (-Find +Claim):\n%s", diff)
 	}
+}
+
+// subjects are texts that a caller can be called by, none of which is another: some
+// that databases keep in no column, and some that are too long for an index.
+func subjects() []string {
+	long := "" // which nothing makes shorter
+	for i := range 100 {
+		long += fmt.Sprintf("%x", digest(fmt.Sprint(i)))
+	}
+	return []string{"ann", "ann\x00", "ann\x00e", "ann\ufffd", "ann\xff", "ann\xfe", `"ann\x00"`, long, long + "e"}
 }
 
 // near compares times that a store has set with those of this process.

@@ -44,6 +44,16 @@ func onceTests(part func(bench) func(ctx context.Context, of, name string, until
 				}
 			}
 		}},
+		{"it can have any name", func(t *testing.T, b bench) {
+			record, until := part(b), time.Now().Add(time.Minute)
+			for _, want := range []bool{true, false} {
+				for _, name := range subjects() {
+					if fresh, err := record(t.Context(), "a", name, until); err != nil || fresh != want {
+						t.Errorf("%.20q: want fresh %t, got %t, error %v", name, want, fresh, err)
+					}
+				}
+			}
+		}},
 		{"it is remembered until its time, and not for ever", func(t *testing.T, b bench) {
 			record, until := part(b), time.Now().Add(time.Hour)
 			for i := range 100 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -186,6 +187,22 @@ func proposalTests() []test {
 			}
 		}},
 		{"caps hold, by requester and by tenant", caps},
+		{"a requester can be called anything", func(t *testing.T, b bench) {
+			one := approval.Caps{Requester: 1}
+			for _, who := range subjects() {
+				p, id := b.proposal("x"), rand.Text()
+				p.Binding, p.Requester.Subject = b.binding(who, "x"), who
+				if r, created, err := b.Approvals.Propose(t.Context(), id, p, one, nil); err != nil || !created || r.ID != id {
+					t.Errorf("%.20q: want the question taken, got created %t, error %v", who, created, err)
+					continue
+				}
+				if got := b.list(t, approval.Filter{Tenant: b.tenant, Requester: p.Binding.Principal}); !slices.Equal(got, []string{id}) {
+					t.Errorf("%.20q: want the one question listed, got %d", who, len(got))
+				}
+				b.decide(t, id, "ann", approval.Approve)
+				b.take(t, claim(p, id))
+			}
+		}},
 		{"tenants see nothing of each other", func(t *testing.T, b bench) {
 			id := b.propose(t, b.proposal("x")).ID
 			if _, err := b.Approvals.Get(t.Context(), "other", id); !errors.Is(err, approval.ErrNotFound) {

@@ -50,6 +50,16 @@ func rateTests() []test {
 				t.Errorf("want 10, got %d", taken)
 			}
 		}},
+		{"a bucket can have any name", func(t *testing.T, b bench) {
+			for _, there := range []bool{true, false} {
+				for _, name := range append(subjects(), "") {
+					wait, err := b.Rates.Take(t.Context(), name, ambit.Rate{Calls: 1, Per: time.Hour})
+					if err != nil || (wait == 0) != there {
+						t.Errorf("%.20q: want a token there: %t, got %s to wait, error %v", name, there, wait, err)
+					}
+				}
+			}
+		}},
 		{"buckets that are full make room for others", func(t *testing.T, b bench) {
 			b.turnsOver(t, 3*time.Hour, func(n int) {
 				if wait, err := b.Rates.Take(t.Context(), fmt.Sprint("bucket ", n), perMinute); err != nil || wait != 0 {

@@ -79,7 +79,7 @@ func New(r lifecycle.Row) ([]any, error) {
 	}
 	b := r.Proposal.Binding
 	return []any{
-		r.ID, b.Tenant, b.Principal, b.Capability, int(r.Kind), int(r.State), r.Open, r.Operation[:], proposal, r.Proposal.Input, decisions,
+		r.ID, b.Tenant, Text(b.Principal), b.Capability, int(r.Kind), int(r.State), r.Open, r.Operation[:], proposal, r.Proposal.Input, decisions,
 		Time(r.Created), Time(r.DecideBy), closes(r),
 	}, nil
 }
