@@ -26,7 +26,8 @@ type verification struct {
 	furthest uint64 // of the checkpoints
 
 	entries  uint64
-	wrong    []wrong
+	misfits  []uint64 // the numbers of the entries with wrong codes
+	wrong    []wrong  // the first of them
 	findings []Finding
 	gaps     []CountedGap
 	open     map[string]uint64 // numbers of the intents without an outcome, by call
@@ -38,8 +39,8 @@ type wrong struct {
 	before []byte // the code of the entry in front of it
 }
 
-// maxCompared is how many wrong entries of a chain are compared with each other,
-// which takes the cube of it.
+// maxCompared is how many wrong entries of a chain are kept and compared with each
+// other, which takes the cube of it.
 const maxCompared = 16
 
 func newVerification(tenant, writer string, keys [][]byte) *verification {
@@ -90,7 +91,9 @@ func (v *verification) entry(e *Entry) {
 		v.anchored = false // the entry's own code covers one that is gone
 	}
 	if v.anchored && !v.right(e) {
-		v.wrong = append(v.wrong, wrong{entry: *e, before: v.before})
+		if v.misfits = append(v.misfits, e.Seq); len(v.misfits) <= maxCompared {
+			v.wrong = append(v.wrong, wrong{entry: *e, before: v.before})
+		}
 	}
 	if mark, ok := v.marks[e.Seq]; ok && !bytes.Equal(mark.MAC, e.MAC) {
 		v.found(FoundRecomputed, e.Seq, e.Seq, "Entry %d is not the one that the checkpoint of %s was signed for.", e.Seq, mark.Time.Format("2006-01-02T15:04:05Z07:00"))
@@ -148,21 +151,9 @@ func (v *verification) settle() {
 
 // explain names what happened to the wrong entries.
 func (v *verification) explain(last uint64) {
-	var altered []uint64
-	few := len(v.wrong) <= maxCompared
-	for i := range v.wrong {
-		w := &v.wrong[i]
-		written := uint64(0)
-		if few {
-			written = v.writtenFor(w)
-		}
-		switch written {
-		case 0:
-			altered = append(altered, w.entry.Seq)
-		case w.entry.Seq: // it is right, behind another than the one in front of it
-		default:
-			v.found(FoundReordered, w.entry.Seq, w.entry.Seq, "What stands at %d was written for place %d.", w.entry.Seq, written)
-		}
+	altered := v.misfits
+	if len(v.misfits) <= maxCompared {
+		altered = v.reordered()
 	}
 	from := len(altered)
 	for from > 0 && altered[from-1] == last-uint64(len(altered)-from) {
@@ -177,6 +168,22 @@ func (v *verification) explain(last uint64) {
 	case len(tail) > 1:
 		v.found(FoundRecomputed, tail[0], last, "From %d on, no code is one that a key of the ring makes.", tail[0])
 	}
+}
+
+// reordered names the wrong entries that were written for another place, and returns
+// the numbers of those that were written for none.
+func (v *verification) reordered() (altered []uint64) {
+	for i := range v.wrong {
+		w := &v.wrong[i]
+		switch written := v.writtenFor(w); written {
+		case 0:
+			altered = append(altered, w.entry.Seq)
+		case w.entry.Seq: // it is right, behind another than the one in front of it
+		default:
+			v.found(FoundReordered, w.entry.Seq, w.entry.Seq, "What stands at %d was written for place %d.", w.entry.Seq, written)
+		}
+	}
+	return altered
 }
 
 // writtenFor returns the place that a wrong entry was written for, as far as the
