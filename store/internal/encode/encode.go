@@ -155,7 +155,11 @@ func parseProposal(text []byte, p *ambit.Proposal) error {
 		}
 		return true
 	})
-	if err := r.end(); err != nil {
+	err := r.end()
+	if err == nil && p.Requester == nil {
+		err = errForm
+	}
+	if err != nil {
 		*p = ambit.Proposal{}
 		return fmt.Errorf("a stored proposal cannot be read: %w", err)
 	}
@@ -245,7 +249,11 @@ func fromPrincipal(p *ambit.Principal) *principal {
 	if p == nil {
 		return nil
 	}
-	return &principal{p.Authority, p.Subject, uint8(p.Kind), p.Tenant, p.Client, p.Permissions, p.Roles, p.Scopes, p.Unscoped, p.Behind, p.Expires}
+	expires := p.Expires
+	if last := time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC); expires.After(last) { // JSON's times have years of four digits
+		expires = last
+	}
+	return &principal{p.Authority, p.Subject, uint8(p.Kind), p.Tenant, p.Client, p.Permissions, p.Roles, p.Scopes, p.Unscoped, p.Behind, expires}
 }
 
 func (r *reader) principal() *ambit.Principal {

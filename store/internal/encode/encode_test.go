@@ -101,3 +101,29 @@ func TestRoundTrip(t *testing.T) {
 		}
 	})
 }
+
+// Somebody always asks: what is read without is no proposal, and nobody who shows it
+// has to think of that.
+func TestProposalOfNobody(t *testing.T) {
+	t.Parallel()
+	stored, err := encode.Proposal(ambit.Proposal{Title: "Purge notes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := encode.ParseProposal(stored); err == nil {
+		t.Errorf("want an error, got %+v", p)
+	}
+}
+
+// A credential that ends after the last year of RFC 3339 ends with that.
+func TestExpiresLate(t *testing.T) {
+	t.Parallel()
+	stored, err := encode.Proposal(ambit.Proposal{Requester: &ambit.Principal{Authority: "issuer", Subject: "ann", Expires: time.Unix(999_999_999_999, 0)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := encode.ParseProposal(stored)
+	if want := time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC); err != nil || !p.Requester.Expires.Equal(want) {
+		t.Errorf("want %s, got %+v, %v", want, p.Requester, err)
+	}
+}
