@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/principalkey"
+	"github.com/ambit-dev/ambit/internal/visible"
 	"github.com/ambit-dev/ambit/schema"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
@@ -81,7 +83,8 @@ func (a *Approvals) decideByGrant(ctx context.Context, r Record, p ambit.Proposa
 		return r, err
 	}
 	if changed {
-		a.logger.InfoContext(ctx, "proposal approved by a standing grant", slog.String("proposal", r.ID), slog.String("grant", g.ID), slog.String("granter", d.Decider), slog.Int("left", max(g.Budget-g.Used-1, 0)), slog.String("state", now.State.String()))
+		a.logger.InfoContext(ctx, "proposal approved by a standing grant", slog.String("proposal", r.ID), slog.String("grant", g.ID), slog.String("granter", visible.Text(principalkey.Name(d.Decider))),
+			slog.Int("left", max(g.Budget-g.Used-1, 0)), slog.String("state", now.State.String()))
 	}
 	return now, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/internal/principalkey"
+	"github.com/ambit-dev/ambit/internal/visible"
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
@@ -145,8 +146,8 @@ func (a *Approvals) Give(ctx context.Context, app *ambit.App, person *ambit.Prin
 		return Grant{}, a.failed(ctx, err)
 	}
 	g = given
-	a.logger.InfoContext(ctx, "standing grant given", slog.String("grant", g.ID), slog.String("capability", g.Capability), slog.String("principal", g.Principal),
-		slog.Int("calls", g.Budget), slog.Time("until", g.Until), slog.String("granter", g.Given.Decider))
+	a.logger.InfoContext(ctx, "standing grant given", slog.String("grant", g.ID), slog.String("capability", g.Capability), slog.String("principal", visible.Text(g.Principal)),
+		slog.Int("calls", g.Budget), slog.Time("until", g.Until), slog.String("granter", visible.Text(principalkey.Name(g.Given.Decider))))
 	return g, nil
 }
 
@@ -240,8 +241,8 @@ func (a *Approvals) RevokeGrant(ctx context.Context, app *ambit.App, person *amb
 	case !changed:
 		return Grant{}, ambit.Errorf(ambit.CodeConflict, "This grant is %s.", g.State(time.Now()))
 	}
-	a.logger.InfoContext(ctx, "standing grant revoked", slog.String("grant", g.ID), slog.String("capability", g.Capability), slog.String("principal", g.Principal),
-		slog.String("decider", d.Decider), slog.Int("proposals", len(lost)))
+	a.logger.InfoContext(ctx, "standing grant revoked", slog.String("grant", g.ID), slog.String("capability", g.Capability), slog.String("principal", visible.Text(g.Principal)),
+		slog.String("decider", visible.Text(principalkey.Name(d.Decider))), slog.Int("proposals", len(lost)))
 	for _, r := range lost {
 		a.tell(r)
 	}

@@ -360,6 +360,32 @@ func TestT20_GivenOnTheSecondTry(t *testing.T) {
 	}
 }
 
+// What the operator is told of grants is safe to show, and names people as what is told
+// of decisions does.
+func TestT10_GrantsInTheLog(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	n := newNotes(t, approval.Options{LongestGrant: longestGrant, Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	alice, bob := n.person("ali\u202ece"), n.person("bob\u202e")
+	g := n.give(bob, allowing(alice))
+	if got := n.purges(alice, "notes.purge", "old"); got != "" {
+		t.Fatalf("want it made, got %q", got)
+	}
+	_, err := n.approvals.RevokeGrant(t.Context(), n.app, bob, g.ID, "")
+	n.must(err)
+	for _, want := range []string{
+		`"msg":"standing grant given"`, `"msg":"proposal approved by a standing grant"`, `"msg":"standing grant revoked"`,
+		`"principal":"0:/5:login/ali\\u202ece"`, `"granter":"bob\\u202e (login)"`, `"decider":"bob\\u202e (login)"`,
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("want %s in the log, got\n%s", want, log.String())
+		}
+	}
+	if strings.Contains(log.String(), "\u202e") {
+		t.Errorf("want no character that a screen obeys, got\n%q", log.String())
+	}
+}
+
 // What belongs to a run gives, shows and revokes no grant, whoever's it is.
 func TestT12_NothingOfARunGrants(t *testing.T) {
 	t.Parallel()
