@@ -184,6 +184,7 @@ type child struct {
 	orders  io.WriteCloser
 	said    strings.Builder // what it wrote as errors, complete when it has ended
 	state   childState
+	ended   bool
 }
 
 // childState is what a child is doing.

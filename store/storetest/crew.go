@@ -79,18 +79,18 @@ func (r *round) run() error {
 		c.state = atWork
 		c.tell(order(r.job, r.ahead))
 	}
-	for r.any(atWork) || r.any(prepared) || r.any(told) {
+	for r.any(atWork) || r.any(prepared) || r.any(told) || r.dying() {
 		h := <-r.crew.lines
 		if h.ended {
 			r.crew.living--
+			h.from.ended = true
 		}
-		if h.from.state == dead {
-			continue
+		if h.from.state != dead {
+			if err := r.hear(h); err != nil {
+				return err
+			}
 		}
-		if err := r.hear(h); err != nil {
-			return err
-		}
-		if r.any(atWork) {
+		if r.any(atWork) || r.dying() {
 			continue
 		}
 		if err := r.release(); err != nil {
@@ -120,6 +120,10 @@ func (r *round) any(s childState) bool {
 	}
 	return false
 }
+
+// dying reports whether a process was killed and has not ended yet, so that it may
+// still be at what it did.
+func (r *round) dying() bool { return r.killed != nil && !r.killed.ended }
 
 // hear takes what a process says: where it is, and how the call has ended.
 func (r *round) hear(h heard) error {
