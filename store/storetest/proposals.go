@@ -320,11 +320,11 @@ func answering(t *testing.T, b bench) {
 		p := b.proposal(test.name)
 		p.Key = ambit.Digest{}
 		id := test.bring(t, b, p)
-		b.Advance(test.until - 30*time.Second)
+		b.Advance(test.until - 5*time.Minute)
 		if r := b.propose(t, p); r.ID != id {
 			t.Errorf("%s: another record answers before its time is over", test.name)
 		}
-		b.Advance(30 * time.Second)
+		b.Advance(5 * time.Minute)
 		b.state(t, id, test.then)
 		if r := b.propose(t, p); (r.ID == id) != (test.until == never) {
 			t.Errorf("%s: want the first record to answer: %t, got %t", test.name, test.until == never, r.ID == id)

@@ -40,7 +40,10 @@ func logOver(t *testing.T, store audit.Store, kept *marks) *audit.Log {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := audit.New(store, audit.Options{Keys: ring, Application: "storetest", Checkpoints: kept, Logger: slog.New(slog.DiscardHandler)})
+	log, err := audit.New(store, audit.Options{
+		Keys: ring, Application: "storetest", Checkpoints: kept, Logger: slog.New(slog.DiscardHandler),
+		Wait: time.Hour, CloseWithin: time.Hour, // however slow the machine is
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
