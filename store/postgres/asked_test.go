@@ -63,7 +63,10 @@ func newAsked(t *testing.T, store *postgres.Store) *asked {
 		Limits: ambit.Limits{InFlight: ambit.Unlimited, Rate: ambit.Rate{Calls: ambit.Unlimited}},
 	})
 	spec := func(name string, level ambit.Approval) ambit.Spec {
-		return ambit.Spec{Name: name, Description: "Does it.", Effect: ambit.Destructive, Permission: "notes", Approval: level, Expose: ambit.HTTP, ConfirmWithin: time.Hour}
+		return ambit.Spec{
+			Name: name, Description: "Does it.", Effect: ambit.Destructive, Permission: "notes", Approval: level, Expose: ambit.HTTP,
+			ConfirmWithin: time.Hour, Deadline: 10 * time.Minute, // as some are held
+		}
 	}
 	a.confirmed = ambit.NewContract[note, note](spec("notes.confirmed", ambit.Confirm))
 	a.purge = ambit.NewContract[note, note](spec("notes.purge", ambit.Human))

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -27,12 +29,42 @@ func TestT17_ApprovedCallsOutlastACutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n, address := through(t, database(t, false))
-			outlastCutOff(t, newAsked(t, open(t, address, postgres.Options{})), func() { cut(n) }, n.restore)
+			var asking atomic.Bool // whether the server is there, before each use of a connection
+			store, pool := onPool(t, address, func(c *pgxpool.Config) {
+				c.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
+					return asking.Load() || p.IdleDuration > time.Second
+				}
+			})
+			mute := func() { // what ends from now on is not heard late either, as it finds no connection that it can be sent on
+				wait(t, func() bool { return pool.Stat().IdleConns() == 0 })
+				asking.Store(true)
+			}
+			outlastCutOff(t, newAsked(t, store), func() { cut(n) }, mute, n.restore)
 		})
 	}
 }
 
-func outlastCutOff(t *testing.T, a *asked, cut, restore func()) {
+// onPool returns a store on a pool with settings of its own.
+func onPool(t *testing.T, address string, set func(*pgxpool.Config)) (*postgres.Store, *pgxpool.Pool) {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(config)
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	store, err := postgres.New(t.Context(), pool, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, pool
+}
+
+func outlastCutOff(t *testing.T, a *asked, cut, mute, restore func()) {
 	t.Helper()
 	w := a.workload(t, 3)
 	w.more(t, "")
@@ -64,6 +96,7 @@ func outlastCutOff(t *testing.T, a *asked, cut, restore func()) {
 			})
 		}
 	}
+	mute()
 	close(a.away)
 	during.Wait()
 	held.Wait()
@@ -90,23 +123,13 @@ func TestT17_ClaimThatNobodyHeardOf(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for connections to be given up")
 	}
-	n, address := through(t, database(t, false))
-	config, err := pgxpool.ParseConfig(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	straight := database(t, false)
+	n, address := through(t, straight)
 	// One connection, which knows the statements after the first call, and is used
 	// without asking first whether the server is there.
-	config.MaxConns, config.ShouldPing = 1, func(context.Context, pgxpool.ShouldPingParams) bool { return false }
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	store, err := postgres.New(t.Context(), pool, postgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, _ := onPool(t, address, func(c *pgxpool.Config) {
+		c.MaxConns, c.ShouldPing = 1, func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	})
 	a := newAsked(t, store)
 	w := a.workload(t, 0)
 	w.carryOut(&operation{contract: a.confirmed, text: "before"})
@@ -120,6 +143,11 @@ func TestT17_ClaimThatNobodyHeardOf(t *testing.T) {
 	if failure := w.try(o); o.answer != ambit.CodeUnavailable || failure.Executed != ambit.ExecutedNo {
 		t.Errorf("cut off: want it unavailable and not executed, got %v", failure)
 	}
+	server := open(t, straight, postgres.Options{})
+	wait(t, func() bool { // until the server has come to it
+		r, err := server.Get(t.Context(), "acme", o.id)
+		return err != nil || r.State == ambit.ProposalExecuting
+	})
 	n.restore()
 	w.carryOut(o)
 	if o.answer != ambit.CodeConflict || a.ran.get(o.text) != 0 {
