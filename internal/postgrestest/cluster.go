@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Variable is the environment variable that names a running server to use
@@ -31,7 +32,7 @@ var ErrAbsent = errors.New("PostgreSQL is not installed (Debian: apt-get install
 type Cluster struct {
 	programs, folder string // empty: the server is somebody else's
 	address          *url.URL
-	port             int
+	port             *port // nil with no folder, or before there is one
 
 	mu sync.Mutex // one database is made at a time
 }
@@ -82,15 +83,11 @@ func (c *Cluster) create(ctx context.Context) error {
 	if err := give(c.folder); err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	var err error
+	if c.port, err = hold(); err != nil {
 		return err
 	}
-	c.port = listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		return err
-	}
-	c.address = &url.URL{Scheme: "postgres", User: url.User("postgres"), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)), Path: "/postgres", RawQuery: "sslmode=disable"}
+	c.address = &url.URL{Scheme: "postgres", User: url.User("postgres"), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port.number)), Path: "/postgres", RawQuery: "sslmode=disable"}
 	if err := c.run(ctx, "initdb", "-D", c.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"); err != nil {
 		return err
 	}
@@ -119,16 +116,20 @@ func (c *Cluster) run(ctx context.Context, program string, args ...string) error
 	return nil
 }
 
+// patience is how many seconds a server may take to start or to stop: only one that
+// hangs takes so many.
+const patience = "600"
+
 // Resume starts the server again after Halt.
 func (c *Cluster) Resume(ctx context.Context) error {
-	return c.run(ctx, "pg_ctl", "-D", c.data(), "-w", "-t", "60", "-l", filepath.Join(c.folder, "log"), "-o",
-		fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=%s -c fsync=off -c full_page_writes=off -c max_connections=300", c.port, c.folder), "start")
+	return c.run(ctx, "pg_ctl", "-D", c.data(), "-w", "-t", patience, "-l", filepath.Join(c.folder, "log"), "-o",
+		fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=%s -c fsync=off -c full_page_writes=off -c max_connections=300", c.port.number, c.folder), "start")
 }
 
 // Halt stops the server at once, as a crash would. [Cluster.Resume] starts it
 // again with the same address.
 func (c *Cluster) Halt(ctx context.Context) error {
-	return c.run(ctx, "pg_ctl", "-D", c.data(), "-m", "immediate", "-w", "stop")
+	return c.run(ctx, "pg_ctl", "-D", c.data(), "-m", "immediate", "-w", "-t", patience, "stop")
 }
 
 // Own reports whether the server may be stopped.
@@ -153,8 +154,23 @@ func (c *Cluster) exec(ctx context.Context, statement string) error {
 	if err != nil {
 		return err
 	}
-	_, err = connection.Exec(ctx, statement)
+	for range tries {
+		if _, err = connection.Exec(ctx, statement); !inUse(err) {
+			break
+		}
+	}
 	return errors.Join(err, connection.Close(ctx))
+}
+
+// tries is how often the server is told to do something with a database. It waits
+// five seconds each time for those to go who have left it, and on a busy machine they
+// take longer.
+const tries = 60
+
+// inUse reports whether somebody is still connected to a database.
+func inUse(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "55006" // object_in_use
 }
 
 // Stop stops the server and removes what it has left.
@@ -163,5 +179,8 @@ func (c *Cluster) Stop() error {
 		return nil
 	}
 	_ = c.Halt(context.Background()) // it may not run
+	if c.port != nil {
+		_ = c.port.release() // nobody uses it any more
+	}
 	return os.RemoveAll(c.folder)
 }
