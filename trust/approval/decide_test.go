@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -263,18 +264,20 @@ func TestWeakness_ApprovedIsRevoked(t *testing.T) {
 // last second was lost.
 func TestWeakness_ApprovedAtTheLastSecond(t *testing.T) {
 	t.Parallel()
-	n := newNotes(t, approval.Options{})
-	id := n.ask(n.person("alice"), "notes.purge", "old")
-	n.store.Advance(ambit.DefaultDecideWithin - time.Second)
-	n.must(n.decide(n.person("bob"), id, approval.Approve))
-	n.store.Advance(ambit.DefaultExecuteWithin - 2*time.Second)
-	if want, got := "approved", n.state(id); want != got {
-		t.Errorf("within the time to execute: want %s, got %s", want, got)
-	}
-	n.store.Advance(3 * time.Second)
-	if want, got := "expired", n.state(id); want != got {
-		t.Errorf("after it: want %s, got %s", want, got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		n := newNotes(t, approval.Options{})
+		id := n.ask(n.person("alice"), "notes.purge", "old")
+		time.Sleep(ambit.DefaultDecideWithin - time.Second)
+		n.must(n.decide(n.person("bob"), id, approval.Approve))
+		time.Sleep(ambit.DefaultExecuteWithin - time.Second)
+		if want, got := "approved", n.state(id); want != got {
+			t.Errorf("within the time to execute: want %s, got %s", want, got)
+		}
+		time.Sleep(time.Second)
+		if want, got := "expired", n.state(id); want != got {
+			t.Errorf("after it: want %s, got %s", want, got)
+		}
+	})
 }
 
 // Weakness: a list of all that waits, with inputs, for whoever asked, of every

@@ -47,7 +47,9 @@ func TestT22_FloodLeavesACountedGap(t *testing.T) {
 	t.Parallel()
 	const floods, each, calls, queue = 8, 2000, 100, 64
 	store := memoryStore()
-	log := newLog(t, store, func(o *audit.Options) { o.Queue = queue })
+	log := newLog(t, store, func(o *audit.Options) {
+		o.Queue, o.Wait, o.CloseWithin = queue, time.Hour, time.Hour // however slow the machine is
+	})
 	var flooding sync.WaitGroup
 	for n := range floods {
 		flooding.Go(func() {
@@ -441,7 +443,7 @@ func TestT22_AForeignEntryHoldsNothingUp(t *testing.T) {
 func TestT22_ChainsUnderLoad(t *testing.T) {
 	t.Parallel()
 	store := memoryStore()
-	log := newLog(t, store)
+	log := newLog(t, store, func(o *audit.Options) { o.CloseWithin = time.Hour })
 	tenants := []string{"", "acme", "bolt"}
 	var calling sync.WaitGroup
 	const callers, calls = 12, 40

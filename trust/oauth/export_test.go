@@ -16,7 +16,7 @@ func (a *Authenticator) NonceAt(at time.Time) string { return a.nonces.at(at.Uni
 // NewMemory is the record of proofs that serves one instance.
 func NewMemory() Replays { return newMemory() }
 
-// The limits of what is kept.
+// The limits of what is kept, and for how long keys are.
 const (
 	MaxReplays   = maxReplays
 	MaxShare     = maxShare
@@ -24,6 +24,7 @@ const (
 	MaxSeen      = maxSeen
 	MaxAsked     = maxAsked
 	MaxQuestions = maxQuestions
+	FreshKeys    = freshKeys
 )
 
 // Seen returns how many tokens are remembered as valid, and how many answers about

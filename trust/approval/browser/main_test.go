@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -44,6 +45,7 @@ func newBrowser(t *testing.T) context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, // which root cannot have
 		chromedp.Flag("host-resolver-rules", "MAP *.example 127.0.0.1"), chromedp.CombinedOutput(io.Discard),
+		chromedp.WSURLReadTimeout(time.Hour), // only a browser that hangs takes so long to start
 	)
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, end := chromedp.NewContext(allocated, chromedp.WithErrorf(t.Logf))

@@ -119,25 +119,24 @@ func (s *site) withLogin(next http.Handler) http.Handler {
 			http.SetCookie(w, &http.Cookie{Name: "session", Value: name, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteNoneMode})
 			http.Redirect(w, r, back, http.StatusSeeOther)
 		default:
-			answer := &answered{ResponseWriter: w}
-			next.ServeHTTP(answer, r)
 			if r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/approvals") {
-				s.mu.Lock()
-				s.posts = append(s.posts, fmt.Sprint(answer.status))
-				s.mu.Unlock()
+				w = &answered{w, s}
 			}
+			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// answered remembers the status.
+// answered notes the status of an answer before the browser has it.
 type answered struct {
 	http.ResponseWriter
-	status int
+	of *site
 }
 
 func (a *answered) WriteHeader(status int) {
-	a.status = status
+	a.of.mu.Lock()
+	a.of.posts = append(a.of.posts, fmt.Sprint(status))
+	a.of.mu.Unlock()
 	a.ResponseWriter.WriteHeader(status)
 }
 
