@@ -121,11 +121,15 @@ func (s scenario) met(revision string) bool {
 // stamped matches the folder that the suite makes for a scenario.
 var stamped = regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$`)
 
+// anHour is how many milliseconds a scenario may take: its own half minute is little
+// on a busy machine.
+const anHour = "3600000"
+
 // runSuite runs the suite and returns what its scenarios found, by name.
 func runSuite(t *testing.T, url, revision string) []scenario {
 	t.Helper()
 	dir := t.TempDir()
-	stdout, stderr, err := runNode(t, suite, "server", "--url", url, "--requirements", revision, "--output-dir", dir)
+	stdout, stderr, err := runNode(t, suite, "server", "--url", url, "--requirements", revision, "--output-dir", dir, "--timeout", anHour)
 	// It ends with an error whenever a scenario fails, scored or not.
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		t.Fatalf("conformance suite: %v", err)

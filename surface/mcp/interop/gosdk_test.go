@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -81,7 +82,7 @@ func goSDKTransport(t *testing.T, to target) mcp.Transport {
 	if to.URL == "" {
 		cmd := exec.CommandContext(t.Context(), to.Command[0], to.Command[1:]...)
 		cmd.Stderr = t.Output()
-		return &mcp.CommandTransport{Command: cmd}
+		return &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Hour}
 	}
 	connections := &http.Transport{}
 	t.Cleanup(connections.CloseIdleConnections)

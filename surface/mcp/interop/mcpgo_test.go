@@ -1,10 +1,11 @@
 package interop_test
 
 import (
-	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os/exec"
+	"strings"
 	"testing"
 
 	mcpgo "github.com/mark3labs/mcp-go/client"
@@ -17,7 +18,8 @@ import (
 func observeMCPGo(t *testing.T, to target, era string, calls []call) observation {
 	t.Helper()
 	ctx := t.Context()
-	c := mcpgo.NewClient(mcpGoTransport(t, to), mcpgo.WithProtocolVersion(era))
+	connection, ended := mcpGoTransport(t, to)
+	c := mcpgo.NewClient(connection, mcpgo.WithProtocolVersion(era), mcpgo.WithDiscoverTimeout(-1))
 	progress := follower{calls: calls}
 	c.OnNotification(func(n mcp.JSONRPCNotification) {
 		if n.Method != "notifications/progress" {
@@ -36,6 +38,9 @@ func observeMCPGo(t *testing.T, to target, era string, calls []call) observation
 	defer func() {
 		if err := c.Close(); err != nil {
 			t.Errorf("close: %v", err)
+		}
+		if err := ended(); err != nil {
+			t.Errorf("the server ended: %v", err)
 		}
 	}()
 	var hello mcp.InitializeRequest
@@ -73,18 +78,26 @@ func mcpGoRequest(call call) mcp.CallToolRequest {
 	return request
 }
 
-func mcpGoTransport(t *testing.T, to target) transport.Interface {
+// mcpGoTransport returns the way to a server, and what waits until one that was
+// started for it has ended. The library would kill it two seconds after the end of
+// its input.
+func mcpGoTransport(t *testing.T, to target) (way transport.Interface, ended func() error) {
 	t.Helper()
 	if to.URL == "" {
-		// The library kills a server that it starts itself when the context of
-		// Start ends; the test's own context does the same and waits.
-		start := func(_ context.Context, command string, env, args []string) (*exec.Cmd, error) {
-			cmd := exec.CommandContext(t.Context(), command, args...)
-			cmd.Env = append(cmd.Environ(), env...)
-			return cmd, nil
+		cmd := exec.CommandContext(t.Context(), to.Command[0], to.Command[1:]...)
+		cmd.Stderr = t.Output()
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
 		}
-		return transport.NewStdioWithOptions(to.Command[0], nil, to.Command[1:],
-			transport.WithCommandFunc(start), transport.WithCommandStderrWriter(t.Output()))
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatalf("start the server: %v", err)
+		}
+		return transport.NewIO(out, in, io.NopCloser(strings.NewReader(""))), cmd.Wait
 	}
 	connections := &http.Transport{}
 	t.Cleanup(connections.CloseIdleConnections)
@@ -94,7 +107,7 @@ func mcpGoTransport(t *testing.T, to target) transport.Interface {
 	if err != nil {
 		t.Fatalf("transport: %v", err)
 	}
-	return conn
+	return conn, func() error { return nil }
 }
 
 func mcpGoOutcome(t *testing.T, result *mcp.CallToolResult, err error) outcome {

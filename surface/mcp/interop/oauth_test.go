@@ -108,16 +108,16 @@ func serveAuthorized(t *testing.T) (address string, seen func() []string) {
 	endpoint.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		recorder := httptest.NewRecorder()
 		front.ServeHTTP(recorder, r)
+		if recorder.Code == http.StatusUnauthorized || recorder.Code == http.StatusForbidden {
+			mu.Lock() // before the client goes on because of it
+			challenges = append(challenges, strings.Fields(recorder.Result().Status)[0]+" "+recorder.Header().Get("Www-Authenticate"))
+			mu.Unlock()
+		}
 		for name, values := range recorder.Header() {
 			w.Header()[name] = values
 		}
 		w.WriteHeader(recorder.Code)
 		_, _ = w.Write(recorder.Body.Bytes()) // a client that has gone needs no answer
-		if recorder.Code == http.StatusUnauthorized || recorder.Code == http.StatusForbidden {
-			mu.Lock()
-			defer mu.Unlock()
-			challenges = append(challenges, strings.Fields(recorder.Result().Status)[0]+" "+recorder.Header().Get("Www-Authenticate"))
-		}
 	})
 	endpoint.Start()
 	t.Cleanup(endpoint.Close)

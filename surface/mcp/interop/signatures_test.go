@@ -109,7 +109,7 @@ func TestForeignSigners(t *testing.T) {
 	const body = `{}`
 	const digest = "sha-256=:RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=:"
 	now := time.Now().Unix()
-	parameters := map[string]any{"created": now, "expires": now + 60, "keyid": key.Public().Thumbprint(), "alg": "ed25519", "tag": webbotauth.Tag}
+	parameters := map[string]any{"created": now, "expires": now + int64(webbotauth.DefaultBoundLifetime.Seconds()), "keyid": key.Public().Thumbprint(), "alg": "ed25519", "tag": webbotauth.Tag}
 	bound := [][3]string{{"@method"}, {"@authority"}, {"@path"}, {"@query"}, {"content-digest"}, {"signature-agent", "sig1"}}
 	with := func(name, value string) map[string]any {
 		own := map[string]any{name: value}
@@ -191,7 +191,7 @@ func TestForeignVerifier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sign, err := webbotauth.NewSigner(webbotauth.SignerOptions{Key: key, Agent: signingAgent})
+	sign, err := webbotauth.NewSigner(webbotauth.SignerOptions{Key: key, Agent: signingAgent, Lifetime: webbotauth.DefaultBoundLifetime})
 	if err != nil {
 		t.Fatal(err)
 	}
