@@ -132,7 +132,8 @@ func answerOf(failure *ambit.Error) string {
 	return fmt.Sprintf("%s, executed: %s, %q", failure.Code, failure.Executed, failure.Message)
 }
 
-// stepped is a store that tells before and after what it does.
+// stepped is a store that tells before and after what it does. It pays no heed to how
+// long a call may take for that, since it waits for the test meanwhile.
 type stepped struct {
 	ApprovalsAndAudit
 	at func(point string)
@@ -141,7 +142,7 @@ type stepped struct {
 // Propose prepares.
 func (s *stepped) Propose(ctx context.Context, id string, p ambit.Proposal, caps approval.Caps, e *audit.Entry) (approval.Record, bool, error) {
 	s.at("before prepare")
-	r, created, err := s.ApprovalsAndAudit.Propose(ctx, id, p, caps, e)
+	r, created, err := s.ApprovalsAndAudit.Propose(context.WithoutCancel(ctx), id, p, caps, e)
 	s.at("after prepare")
 	return r, created, err
 }
@@ -149,7 +150,7 @@ func (s *stepped) Propose(ctx context.Context, id string, p ambit.Proposal, caps
 // Decide keeps a decision.
 func (s *stepped) Decide(ctx context.Context, tenant, id string, d approval.Decision, e *audit.Entry) (approval.Record, bool, error) {
 	s.at("before decision of " + d.Name)
-	r, changed, err := s.ApprovalsAndAudit.Decide(ctx, tenant, id, d, e)
+	r, changed, err := s.ApprovalsAndAudit.Decide(context.WithoutCancel(ctx), tenant, id, d, e)
 	s.at("after decision of " + d.Name)
 	return r, changed, err
 }
@@ -157,7 +158,7 @@ func (s *stepped) Decide(ctx context.Context, tenant, id string, d approval.Deci
 // Claim makes the claim of a write.
 func (s *stepped) Claim(ctx context.Context, c ambit.Claim) (ambit.Record, error) {
 	s.at("before claim")
-	r, err := s.ApprovalsAndAudit.Claim(ctx, c)
+	r, err := s.ApprovalsAndAudit.Claim(context.WithoutCancel(ctx), c)
 	s.at("after claim")
 	return r, err
 }
@@ -165,7 +166,7 @@ func (s *stepped) Claim(ctx context.Context, c ambit.Claim) (ambit.Record, error
 // ClaimWith makes the claim of what goes on record before.
 func (s *stepped) ClaimWith(ctx context.Context, c ambit.Claim, e audit.Entry) (ambit.Record, error) {
 	s.at("before claim")
-	r, err := s.ApprovalsAndAudit.ClaimWith(ctx, c, e)
+	r, err := s.ApprovalsAndAudit.ClaimWith(context.WithoutCancel(ctx), c, e)
 	s.at("after claim")
 	return r, err
 }
@@ -173,7 +174,7 @@ func (s *stepped) ClaimWith(ctx context.Context, c ambit.Claim, e audit.Entry) (
 // FinishWith keeps an outcome.
 func (s *stepped) FinishWith(ctx context.Context, c ambit.Claim, ending ambit.Ending, e audit.Entry) error {
 	s.at("before finish")
-	err := s.ApprovalsAndAudit.FinishWith(ctx, c, ending, e)
+	err := s.ApprovalsAndAudit.FinishWith(context.WithoutCancel(ctx), c, ending, e)
 	s.at("after finish")
 	return err
 }
