@@ -88,7 +88,7 @@ func (i *Issuer) listen(address string) error {
 	if err != nil {
 		return err
 	}
-	server, ended := &http.Server{Handler: i, ReadHeaderTimeout: 10 * time.Second}, make(chan struct{})
+	server, ended := &http.Server{Handler: i, ReadHeaderTimeout: time.Hour}, make(chan struct{})
 	i.mu.Lock()
 	i.URL, i.server, i.ended = "http://"+listener.Addr().String(), server, ended
 	i.mu.Unlock()

@@ -7,8 +7,11 @@ import (
 	"github.com/ambit-dev/ambit"
 )
 
-// SetPause replaces how a webhook waits between attempts.
-func SetPause(w *Webhook, pause func(context.Context, time.Duration) error) { w.pause = pause }
+// SetPause replaces how a webhook waits between attempts, each of which may take as
+// long as a busy machine needs.
+func SetPause(w *Webhook, pause func(context.Context, time.Duration) error) {
+	w.pause, w.client.Timeout = pause, time.Hour
+}
 
 // SetAhead sets the page's clock ahead.
 func SetAhead(p *Page, d time.Duration) { p.now = func() time.Time { return time.Now().Add(d) } }

@@ -10,6 +10,9 @@ import (
 // of testing/synctest there is no network.
 func (a *Authenticator) SetTransport(t http.RoundTripper) { a.client.Transport = t }
 
+// Unhurried lets an issuer take as long to answer as a busy machine needs.
+func (a *Authenticator) Unhurried() { a.client.Timeout = time.Hour }
+
 // NonceAt is the nonce of a time.
 func (a *Authenticator) NonceAt(at time.Time) string { return a.nonces.at(at.Unix()) }
 

@@ -101,6 +101,7 @@ func start(t testing.TB, s setting) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.tokens.Close)
+	w.tokens.Unhurried()
 	options := trust.Options{Authenticators: []trust.Authenticator{w.tokens}}
 	if s.trust != nil {
 		s.trust(&options)

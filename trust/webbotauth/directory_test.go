@@ -378,6 +378,7 @@ func TestDirectoryOverTLS(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = v.Close() }()
+			v.Unhurried()
 			s, err := webbotauth.NewSigner(webbotauth.SignerOptions{Key: key, Agent: server.URL + test.path})
 			if err != nil {
 				t.Fatal(err)
@@ -442,6 +443,7 @@ func TestCopyOfADirectory(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = v.Close() }()
+			v.Unhurried()
 			r := outgoing(t, http.MethodGet, "https://app.test/api/x", "")
 			if err := signer(t, test.key, ambit.AgentRequest).Sign(r); err != nil {
 				t.Fatal(err)
