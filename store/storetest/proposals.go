@@ -139,6 +139,19 @@ func proposalTests() []test {
 				t.Errorf("a question for less lowered the record to %s", r.Proposal.Level)
 			}
 		}},
+		{"what is asked for more is approved by those alone who have seen it as it is then", func(t *testing.T, b bench) {
+			id := b.propose(t, b.proposal("x", withQuorum(2))).ID
+			b.decide(t, id, "ann", approval.Approve)
+			anew := func(p *ambit.Proposal) { p.Preview, p.Version = digest("new preview"), "v2" }
+			if r := b.propose(t, b.proposal("x", atLevel(ambit.FourEyes), withQuorum(2), anew)); r.ID != id || len(r.Decisions) != 0 {
+				t.Errorf("want nobody's word left, got %d", len(r.Decisions))
+			}
+			bob := b.decision("bob", approval.Approve)
+			bob.Preview = digest("new preview")
+			if r, changed, err := b.Approvals.Decide(t.Context(), b.tenant, id, bob, nil); err != nil || !changed || r.State != ambit.ProposalPending {
+				t.Errorf("Decide by the first of two: want it pending, got changed %t, error %v, state %s", changed, err, r.State)
+			}
+		}},
 		{"one approved for less gives way to a question for more", func(t *testing.T, b bench) {
 			id := b.approved(t, b.proposal("x")).ID
 			r := b.propose(t, b.proposal("x", atLevel(ambit.FourEyes)))

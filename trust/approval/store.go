@@ -159,9 +159,10 @@ type Store interface {
 	// Confirm all four replace the record's each time, and its time begins anew. A
 	// pending record of a lower Level than the proposal's takes over its Level,
 	// Quorum, permission and times, how it came (Via, Agent, Run, Call, Request and
-	// Reason), and Preview, Version, Input and Summary, and its time begins anew; an
-	// approved one expires and gives way. Created reports that it was made, with the
-	// entry then and only then, or that it takes more than before.
+	// Reason), and Preview, Version, Input and Summary, loses the decisions on
+	// another preview, and its time begins anew; an approved one expires and gives
+	// way. Created reports that it was made, with the entry then and only then, or
+	// that it takes more than before.
 	Propose(ctx context.Context, id string, p ambit.Proposal, caps Caps, e *audit.Entry) (r Record, created bool, err error)
 	// Consent makes a record of the kind consent, which answers for nothing.
 	Consent(ctx context.Context, id string, p ambit.Proposal, d Decision, e *audit.Entry) error

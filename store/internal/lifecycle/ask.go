@@ -60,7 +60,7 @@ func (r *Row) repeat(p ambit.Proposal, now time.Time) bool {
 }
 
 // raise makes a question that is asked for more than before one of that level, and
-// has it say how that came.
+// has it say how that came. A word on another preview than that of now goes.
 func (r *Row) raise(p ambit.Proposal, now time.Time) bool {
 	q := &r.Proposal
 	if q.Level >= p.Level {
@@ -70,6 +70,7 @@ func (r *Row) raise(p ambit.Proposal, now time.Time) bool {
 	q.DecideWithin, q.ExecuteWithin = p.DecideWithin, p.ExecuteWithin
 	q.Via, q.Agent, q.Run, q.Call, q.Request, q.Reason = p.Via, p.Agent, p.Run, p.Call, p.Request, p.Reason
 	q.Preview, q.Version, q.Input, q.Summary = p.Preview, p.Version, bytes.Clone(p.Input), bytes.Clone(p.Summary)
+	r.withdraw(func(d approval.Decision) bool { return d.Preview != p.Preview })
 	r.DecideBy = now.Add(q.DecideWithin)
 	return true
 }
