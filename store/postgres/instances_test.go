@@ -308,6 +308,11 @@ func TestTextThatIsNoID(t *testing.T) {
 				t.Errorf("grants of %q: want none, got %v, %v", text, list, err)
 			}
 		}
+		for _, f := range []approval.Filter{{Requester: text}, {Capability: text}} {
+			if list, _, err := in.approvals.List(t.Context(), in.app, ann, f); err != nil || len(list) != 0 {
+				t.Errorf("proposals of %q: want none, got %v, %v", text, list, err)
+			}
+		}
 	}
 	_, _, proposals := in.approvals.List(t.Context(), in.app, ann, approval.Filter{After: "nonsense"})
 	_, _, grants := in.approvals.Grants(t.Context(), in.app, ann, approval.GrantFilter{After: "nonsense"})

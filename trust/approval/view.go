@@ -137,6 +137,9 @@ func (a *Approvals) List(ctx context.Context, app *ambit.App, person *ambit.Prin
 	if refused := a.elsewhere(ctx, app); refused != nil {
 		return nil, "", refused
 	}
+	if !printable(f.Capability) {
+		return nil, "", nil
+	}
 	f.Tenant = person.Tenant
 	list, next, err = permitted(ctx, app, person, f.After, func(after string) ([]Record, string, error) {
 		f.After = after
