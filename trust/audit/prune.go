@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ambit-dev/ambit"
@@ -31,48 +32,59 @@ func (l *Log) Prune(ctx context.Context, who *ambit.Principal, tenant string, be
 		return 0, fmt.Errorf("audit: reading the chains: %w", err)
 	}
 	for _, head := range heads {
-		first, last, err := l.olderThan(ctx, tenant, head.Writer, before)
+		first, cuts, err := l.olderThan(ctx, tenant, head.Writer, before)
 		if err != nil {
 			return removed, err
 		}
-		if last.Seq == 0 {
+		if len(cuts) == 0 {
 			continue
 		}
-		if err := l.cut(ctx, who, last, before); err != nil {
+		if err := l.recordPrune(ctx, who, cuts[len(cuts)-1], before); err != nil {
 			return removed, err
 		}
-		removed += last.Seq - first + 1
+		for _, cut := range cuts {
+			if err := l.cut(ctx, cut); err != nil {
+				return removed, err
+			}
+			removed += cut.Seq - first + 1
+			first = cut.Seq + 1
+		}
 	}
 	return removed, nil
 }
 
-// olderThan returns the number of the first entry of a chain, and the last of
-// those at its front that are older than a time; the zero Entry where none is.
-func (l *Log) olderThan(ctx context.Context, tenant, writer string, before time.Time) (first uint64, last Entry, err error) {
-	for q := (Query{Tenant: tenant, Writer: writer, Limit: 1000}); ; {
+// pruneAtOnce is how many entries one transaction removes: in a store with one writer
+// at a time, calls wait for it.
+const pruneAtOnce = 1000
+
+// olderThan returns the number of the first entry of a chain, and where to cut it, one
+// time after the other, so that those at its front are removed that are older than a
+// time.
+func (l *Log) olderThan(ctx context.Context, tenant, writer string, before time.Time) (first uint64, cuts []Cut, err error) {
+	for q := (Query{Tenant: tenant, Writer: writer, Limit: pruneAtOnce}); ; {
 		page, next, err := l.store.Entries(ctx, q)
 		if err != nil {
-			return 0, Entry{}, fmt.Errorf("audit: reading the entries: %w", err)
+			return 0, nil, fmt.Errorf("audit: reading the entries: %w", err)
 		}
-		for _, e := range page {
-			if !e.Time.Before(before) {
-				return first, last, nil
-			}
+		old := page
+		if i := slices.IndexFunc(page, func(e Entry) bool { return !e.Time.Before(before) }); i >= 0 {
+			old, next = page[:i], ""
+		}
+		if len(old) > 0 {
 			if first == 0 {
-				first = e.Seq
+				first = old[0].Seq
 			}
-			last = e
+			last := old[len(old)-1]
+			cuts = append(cuts, Cut{Tenant: last.Tenant, Writer: last.Writer, Seq: last.Seq, MAC: last.MAC})
 		}
-		if next == "" {
-			return first, last, nil
+		if q.After = next; next == "" {
+			return first, cuts, nil
 		}
-		q.After = next
 	}
 }
 
-// cut removes the front of a chain. What is going to be removed goes on record
-// first.
-func (l *Log) cut(ctx context.Context, who *ambit.Principal, last Entry, before time.Time) error {
+// recordPrune puts on record what is going to be removed, up to the last of the cuts.
+func (l *Log) recordPrune(ctx context.Context, who *ambit.Principal, last Cut, before time.Time) error {
 	record := Record{
 		Kind: KindPrune, Tenant: last.Tenant, Principal: who.Key(), PrincipalKind: who.Kind.String(),
 		Pruned: &Pruned{Writer: last.Writer, Through: last.Seq, Before: before.UTC().Truncate(time.Microsecond)},
@@ -84,9 +96,14 @@ func (l *Log) cut(ctx context.Context, who *ambit.Principal, last Entry, before 
 	if err != nil {
 		return fmt.Errorf("audit: recording the removal: %w", err)
 	}
-	cut := Cut{Tenant: last.Tenant, Writer: last.Writer, Seq: last.Seq, MAC: last.MAC, Time: time.Now().UTC().Truncate(time.Microsecond)}
-	cut.Signature = ed25519.Sign(l.signer, cut.text())
-	if err := l.store.Prune(ctx, cut); err != nil {
+	return nil
+}
+
+// cut removes the front of a chain, and leaves the cut, signed.
+func (l *Log) cut(ctx context.Context, c Cut) error {
+	c.Time = time.Now().UTC().Truncate(time.Microsecond)
+	c.Signature = ed25519.Sign(l.signer, c.text())
+	if err := l.store.Prune(ctx, c); err != nil {
 		return fmt.Errorf("audit: removing entries: %w", err)
 	}
 	return nil

@@ -258,6 +258,42 @@ func TestT22_PruneLeavesASignedCut(t *testing.T) {
 	}
 }
 
+// stepwise is a store that tells where a chain is cut.
+type stepwise struct {
+	*memory.Store
+	cuts []uint64
+}
+
+func (s *stepwise) Prune(ctx context.Context, c audit.Cut) error {
+	s.cuts = append(s.cuts, c.Seq)
+	return s.Store.Prune(ctx, c)
+}
+
+// A long front is removed in steps, so that calls get their turn in between, and is
+// one removal on record.
+func TestT22_PruneInSteps(t *testing.T) {
+	t.Parallel()
+	store := &stepwise{Store: memoryStore()}
+	log := newLog(t, store)
+	for range 2300 {
+		refuse(t.Context(), log, eventOf(ambit.Read), ambit.CodeForbidden)
+	}
+	flush(t, log)
+	admin := &ambit.Principal{Tenant: "acme", Authority: "stdio", Subject: "admin"}
+	if removed, err := log.Prune(t.Context(), admin, "acme", time.Now().Add(time.Second), nil); removed != 2300 || err != nil {
+		t.Errorf("want 2300 entries removed, got %d, %v", removed, err)
+	}
+	if diff := cmp.Diff([]uint64{1000, 2000, 2300}, store.cuts); diff != "" {
+		t.Errorf("cuts (-want +got):\n%s", diff)
+	}
+	if report := verified(t, log, "acme"); report.Entries != 1 {
+		t.Errorf("want the record of the removal and nothing else, got %+v", report)
+	}
+	if prune := bodies(t, store, "acme")[0]; prune.Pruned == nil || prune.Pruned.Through != 2300 {
+		t.Errorf("want the whole removal on record, got %+v", prune)
+	}
+}
+
 // A long record is read in pages.
 func TestVerifyReadsAllPages(t *testing.T) {
 	t.Parallel()
