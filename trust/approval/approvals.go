@@ -154,7 +154,7 @@ func (a *Approvals) Propose(ctx context.Context, p ambit.Proposal, about ambit.I
 		return ambit.Standing{}, err
 	}
 	lost := false
-	change, needed, deciders, err := outdated(ctx, &r, p, about)
+	change, needed, deciders, err := a.outdated(ctx, &r, p, about)
 	if err != nil {
 		return ambit.Standing{}, err
 	}
@@ -202,10 +202,10 @@ func (a *Approvals) Answering(ctx context.Context, b ambit.Binding) (ambit.Stand
 
 // outdated finds out which decisions on a proposal no longer count: those of
 // persons who may decide no longer, or who have come to stand behind the
-// requester or another decider, those on another preview, and those by grants where
-// grants do not count. Deciders are who has decided the others, as known then and
-// now.
-func outdated(ctx context.Context, r *Record, p ambit.Proposal, about ambit.Inquiry) (c Change, needed bool, deciders []*ambit.Principal, err error) {
+// requester or another decider, those on another preview, and those by grants that
+// hold no longer, or where grants do not count. Deciders are who has decided the
+// others, as known then and now.
+func (a *Approvals) outdated(ctx context.Context, r *Record, p ambit.Proposal, about ambit.Inquiry) (c Change, needed bool, deciders []*ambit.Principal, err error) {
 	c.Preview, c.Version = r.Proposal.Preview, r.Proposal.Version
 	switch {
 	case r.Proposal.Level < ambit.Human || r.State != ambit.ProposalPending && r.State != ambit.ProposalApproved:
@@ -217,7 +217,13 @@ func outdated(ctx context.Context, r *Record, p ambit.Proposal, about ambit.Inqu
 		if d.Verdict != Approve || d.Preview != c.Preview {
 			continue // the latter goes with its preview
 		}
-		if d.Principal != nil && (d.Grant == "" || about.Fits != nil) {
+		counts := d.Principal != nil
+		if counts && d.Grant != "" {
+			if counts, err = a.stillHolds(ctx, p.Binding.Tenant, d.Grant, about); err != nil {
+				return c, false, nil, err
+			}
+		}
+		if counts {
 			now, refused := mayApprove(ctx, d.Principal, r, p, about, deciders)
 			if refused == nil {
 				deciders = append(deciders, d.Principal, now)

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -45,6 +46,22 @@ func (a *Approvals) byGrants(ctx context.Context, r Record, p ambit.Proposal, ab
 		a.logger.ErrorContext(ctx, "standing grants cannot be read or used, so the call waits", slog.String("proposal", r.ID), slog.Any("cause", err))
 	}
 	return r
+}
+
+// stillHolds reports whether what a grant has approved earlier counts now: the store
+// knows when the grant ends, and not that it may hold no longer than that.
+func (a *Approvals) stillHolds(ctx context.Context, tenant, grant string, about ambit.Inquiry) (bool, error) {
+	if about.Fits == nil {
+		return false, nil
+	}
+	g, err := a.store.Grant(ctx, tenant, grant)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return time.Now().Before(a.shortened(g).Until), nil
 }
 
 // counts returns who the granter of a grant is now whose word counts about this call,

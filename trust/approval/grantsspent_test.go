@@ -239,6 +239,7 @@ func TestT20_ShorterThanWhenGiven(t *testing.T) {
 	store.Advance(-time.Hour)
 	younger := long.give(bob, allowing(alice))
 	store.Advance(-2 * time.Hour)
+	both := long.give(bob, allowing(alice, calling("notes.purge_both")))
 	older := long.give(bob, allowing(alice, schemaOf(`{"properties":{"folder":{"pattern":"^ancient"}}}`)))
 	store.Advance(3 * time.Hour)
 	for folder, want := range map[string]ambit.Code{"old": "", "ancient": ambit.CodeApprovalPending} {
@@ -253,7 +254,18 @@ func TestT20_ShorterThanWhenGiven(t *testing.T) {
 			t.Errorf("want it %s, got %s", want, got)
 		}
 	}
-	list, _, err := short.approvals.Grants(t.Context(), short.app, bob, approval.GrantFilter{})
+	id := long.ask(alice, "notes.purge_both", "old")
+	for _, test := range []struct {
+		n    *notes
+		want int
+	}{{long, 1}, {short, 0}} {
+		test.n.ask(alice, "notes.purge_both", "old")
+		if r, err := store.Get(t.Context(), "", id); err != nil || len(r.Decisions) != test.want {
+			t.Errorf("a word that was said by a grant which is over now: want %d left, got %d, %v", test.want, len(r.Decisions), err)
+		}
+	}
+	long.used(both, 1)
+	list, _, err := short.approvals.Grants(t.Context(), short.app, bob, approval.GrantFilter{Capability: "notes.purge"})
 	if short.must(err); len(list) != 2 || list[0].State(time.Now()) != approval.GrantExpired {
 		t.Errorf("want both listed, one of them expired, got %+v", list)
 	}
