@@ -280,6 +280,23 @@ func TestT01_PrincipalKeyIsInjective(t *testing.T) {
 	})
 }
 
+// A tenant is a name that every store keeps and finds things by. Whoever is of none
+// that can be is refused before anything is written about them.
+func TestT01_TenantsThatCanBe(t *testing.T) {
+	t.Parallel()
+	app := newApp(ambit.Options{}, ambit.Define(echoSpec(), echo))
+	for tenant, want := range map[string]ambit.Code{
+		"": "", "acme": "", "Müller & Söhne": "", strings.Repeat("é", 127) + "e": "",
+		strings.Repeat("a", 256): ambit.CodeUnauthenticated, "a\x00": ambit.CodeUnauthenticated, "a\nb": ambit.CodeUnauthenticated, "\xff": ambit.CodeUnauthenticated,
+	} {
+		ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: &ambit.Principal{Tenant: tenant, Subject: "p", Permissions: []string{"echo"}}})
+		if _, err := run.Invoke(ctx, ambit.Request{Name: "echo", Input: []byte(`{"text":"a"}`)}); ambit.CodeOf(err) != want {
+			t.Errorf("tenant %.20q: want %q, got %v", tenant, want, err)
+		}
+		run.End()
+	}
+}
+
 // Handlers and middleware get copies: nothing that they do to a principal
 // changes what the next call may do.
 func TestPrincipalIsACopy(t *testing.T) {

@@ -3,7 +3,10 @@ package ambit
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ambit-dev/ambit/internal/principalkey"
 )
@@ -49,8 +52,9 @@ type Principal struct {
 	Subject string
 	// Kind is the sort of caller; the zero value is KindUser.
 	Kind Kind
-	// Tenant is the customer the caller belongs to. The empty tenant is a
-	// tenant of its own and never means all of them.
+	// Tenant is the customer the caller belongs to: at most 255 bytes of text
+	// without control characters, or there is no run. The empty tenant is a tenant
+	// of its own and never means all of them.
 	Tenant string
 	// Client is the program that the credential was given to, such as the client
 	// id of OAuth. It is no part of the key. Empty: the credential names none.
@@ -115,6 +119,10 @@ func (p *Principal) clone() *Principal {
 	return &c
 }
 
+// maxTenant is how many bytes the name of a tenant may have: stores find by it what
+// they keep, and none of them may be one that a store cannot keep.
+const maxTenant = 255
+
 // fault says in one sentence why a run may not exist for this principal, or
 // nothing.
 func (p *Principal) fault() string {
@@ -127,6 +135,8 @@ func (p *Principal) fault() string {
 		return "an anonymous principal has no subject, authority, permissions or roles"
 	case !p.Anonymous() && p.Subject == "":
 		return "the principal has no subject"
+	case len(p.Tenant) > maxTenant || !utf8.ValidString(p.Tenant) || strings.ContainsFunc(p.Tenant, unicode.IsControl):
+		return "the principal's tenant is more than 255 bytes, or no text, or has control characters"
 	}
 	return ""
 }
