@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,7 +40,7 @@ func TestStdio(t *testing.T) {
 			// Closing the session ends the process, after the test's context.
 			command := exec.Command(built(t), "mcp", "--as", tt.as, "--db", filepath.Join(folder, "notes.db"))
 			command.Stderr = t.Output()
-			session := connect(t, &mcp.CommandTransport{Command: command}, nil)
+			session := connect(t, &mcp.CommandTransport{Command: command, TerminateDuration: time.Hour}, nil)
 			if diff := cmp.Diff(tt.tools, toolNames(t, session)); diff != "" {
 				t.Errorf("tools (-want +got):\n%s", diff)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -74,7 +75,10 @@ func TestReadmeKeys(t *testing.T) {
 	compare(t, "keys-answer", run(t, exec.CommandContext(t.Context(), built(t), append(strings.Fields(command), "--db", files+"/notes.db")...)))
 }
 
-// freeAddress returns an address of this machine that nobody listens on.
+// freeAddress returns an address of this machine that nobody listens on. A connection
+// that has come to it and was closed here first keeps its port from being given to
+// anybody who takes just any, for as long as the system remembers it (a minute, on
+// Linux), and not from who asks for this one.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -82,5 +86,20 @@ func freeAddress(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer listener.Close()
+	visitor, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer visitor.Close()
+	host, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := visitor.Read(make([]byte, 1)); err != io.EOF { // it has heard that this end is closed
+		t.Fatalf("want the end, got %v", err)
+	}
 	return listener.Addr().String()
 }
