@@ -442,7 +442,7 @@ func ExampleRate() {
 	app := ambit.New(ambit.Options{Name: "mail"})
 	send := ambit.NewContract[ambit.Empty, ambit.Empty](ambit.Spec{
 		Name: "mail.send", Description: "Send the draft.", Effect: ambit.Write, Permission: ambit.Authenticated,
-		Rate: ambit.Rate{Calls: 10, Per: time.Minute, Burst: 2},
+		Rate: ambit.Rate{Calls: 10, Per: time.Hour, Burst: 2},
 	})
 	app.Add(send.Bind(func(context.Context, ambit.Empty) (ambit.Empty, error) { return ambit.Empty{}, nil }))
 	ctx, run := app.NewRun(context.Background(), ambit.RunOptions{Principal: &ambit.Principal{Subject: "alice"}})
@@ -450,7 +450,7 @@ func ExampleRate() {
 	for range 3 {
 		_, err := send.Call(ctx, ambit.Empty{})
 		if e, ok := errors.AsType[*ambit.Error](err); ok {
-			fmt.Println(e.Message, e.Hint)
+			fmt.Println(e.Message) // and e.Hint says how long to wait
 			continue
 		}
 		fmt.Println("sent")
@@ -458,5 +458,5 @@ func ExampleRate() {
 	// Output:
 	// sent
 	// sent
-	// Too many calls of this: you may make 10 calls a minute. Wait 6 seconds before you try again, and call less often.
+	// Too many calls of this: you may make 10 calls an hour.
 }

@@ -299,27 +299,29 @@ func TestT17_FailingLedger(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var log bytes.Buffer
-			c, ledger := &counted{}, &ledgerCalls{Ledger: memory(), fail: test.fail}
-			app := newApp(ambit.Options{Ledger: ledger, Logger: slog.New(slog.NewTextHandler(&log, nil))}, ambit.Define(writeSpec("change"), c.run))
-			for _, want := range []string{test.first, test.second} {
-				got := invoke(app, writer, "change", `{"text":"a"}`, "k")
-				if strings.Contains(got, "db.internal") {
-					t.Errorf("want nothing of the inside, got %s", got)
+			synctest.Test(t, func(t *testing.T) { // which waits between two tries
+				var log bytes.Buffer
+				c, ledger := &counted{}, &ledgerCalls{Ledger: memory(), fail: test.fail}
+				app := newApp(ambit.Options{Ledger: ledger, Logger: slog.New(slog.NewTextHandler(&log, nil))}, ambit.Define(writeSpec("change"), c.run))
+				for _, want := range []string{test.first, test.second} {
+					got := invoke(app, writer, "change", `{"text":"a"}`, "k")
+					if strings.Contains(got, "db.internal") {
+						t.Errorf("want nothing of the inside, got %s", got)
+					}
+					if want == "" && got != `{"text":"a 1"}` || want != "" && !strings.Contains(got, `"code":"`+want+`"`) {
+						t.Errorf("want %q, got %s", want, got)
+					}
 				}
-				if want == "" && got != `{"text":"a 1"}` || want != "" && !strings.Contains(got, `"code":"`+want+`"`) {
-					t.Errorf("want %q, got %s", want, got)
+				if diff := cmp.Diff(test.calls, ledger.String()); diff != "" {
+					t.Errorf("calls (-want +got):\n%s", diff)
 				}
-			}
-			if diff := cmp.Diff(test.calls, ledger.String()); diff != "" {
-				t.Errorf("calls (-want +got):\n%s", diff)
-			}
-			if c.runs.Load() != test.runs {
-				t.Errorf("want %d runs, got %d", test.runs, c.runs.Load())
-			}
-			if test.name == "finish" && !strings.Contains(log.String(), "was not recorded") {
-				t.Errorf("want the operator told, got %s", &log)
-			}
+				if c.runs.Load() != test.runs {
+					t.Errorf("want %d runs, got %d", test.runs, c.runs.Load())
+				}
+				if test.name == "finish" && !strings.Contains(log.String(), "was not recorded") {
+					t.Errorf("want the operator told, got %s", &log)
+				}
+			})
 		})
 	}
 }
