@@ -50,7 +50,13 @@ func (u *unit) halts(into *[]string) {
 // nobody has to wait for the next reading, see [ambit.HaltNotifier]. It keeps a
 // connection of its own, beside the pool's, for as long as it waits.
 func (h *Halts) Notify(ctx context.Context, changed func()) error {
-	connection, err := pgx.ConnectConfig(ctx, h.store.pool.Config().ConnConfig)
+	config := h.store.pool.Config()
+	if config.BeforeConnect != nil {
+		if err := config.BeforeConnect(ctx, config.ConnConfig); err != nil {
+			return err
+		}
+	}
+	connection, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/store/postgres"
@@ -78,6 +80,36 @@ func TestT23_HaltsUnderLongNames(t *testing.T) {
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("Notify: want it to end with its context, got %v", err)
+	}
+}
+
+// Changes of what is stopped are heard of on a connection like those of the pool: where
+// its credentials change, say, the application gives them for each.
+func TestT23_NotifyConnectsAsThePool(t *testing.T) {
+	t.Parallel()
+	config, err := pgxpool.ParseConfig(database(t, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := config.ConnConfig.Database
+	config.ConnConfig.Database = "somewhere_else"
+	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
+		c.Database = name
+		return nil
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	s, err := postgres.New(t.Context(), pool, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if err := s.Halts().Notify(ctx, cancel); !errors.Is(err, context.Canceled) {
+		t.Errorf("Notify: want it to listen until its context ends, got %v", err)
 	}
 }
 
