@@ -203,15 +203,16 @@ func (a *Approvals) Grants(ctx context.Context, app *ambit.App, person *ambit.Pr
 		return nil, "", nil
 	}
 	f.Tenant = person.Tenant
+	now := time.Now()
 	list, next, err = permitted(ctx, app, person, f.After, func(after string) ([]Grant, string, error) {
 		f.After = after
 		return a.store.Grants(ctx, f)
-	}, func(g *Grant) (string, bool) { return g.DecidePermission, true })
+	}, func(g *Grant) (string, bool) {
+		*g = a.shortened(*g)
+		return g.DecidePermission, !f.Live || g.State(now) == GrantLive
+	})
 	if err != nil {
 		return nil, "", a.failed(ctx, err)
-	}
-	for i := range list {
-		list[i] = a.shortened(list[i])
 	}
 	return list, next, nil
 }

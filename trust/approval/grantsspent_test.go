@@ -269,6 +269,10 @@ func TestT20_ShorterThanWhenGiven(t *testing.T) {
 	if short.must(err); len(list) != 2 || list[0].State(time.Now()) != approval.GrantExpired {
 		t.Errorf("want both listed, one of them expired, got %+v", list)
 	}
+	list, _, err = short.approvals.Grants(t.Context(), short.app, bob, approval.GrantFilter{Live: true})
+	if short.must(err); len(list) != 1 || list[0].ID != younger.ID {
+		t.Errorf("live: want the younger one, got %+v", list)
+	}
 	if got := long.purges(alice, "notes.purge", "ancient"); got != "" {
 		t.Errorf("where grants may hold longer: want it made, got %q", got)
 	}
