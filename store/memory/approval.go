@@ -48,19 +48,22 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 
 // tooMany holds the caps.
 func (s *Store) tooMany(p ambit.Proposal, caps approval.Caps, now time.Time) error {
-	requester, tenant, next := 0, 0, now
+	var requester, tenant lifecycle.Waiting
+	count := func(w *lifecycle.Waiting, until time.Time) {
+		if w.Rows++; w.Rows == 1 || until.Before(w.Next) {
+			w.Next = until
+		}
+	}
 	for _, other := range s.proposals {
 		if other.Kind != ambit.KindApproval || other.State != ambit.ProposalPending || !now.Before(other.DecideBy) || other.Proposal.Binding.Tenant != p.Binding.Tenant {
 			continue
 		}
-		if tenant++; tenant == 1 || other.DecideBy.Before(next) {
-			next = other.DecideBy
-		}
+		count(&tenant, other.DecideBy)
 		if other.Proposal.Binding.Principal == p.Binding.Principal {
-			requester++
+			count(&requester, other.DecideBy)
 		}
 	}
-	return lifecycle.TooMany(caps, requester, tenant, next.Sub(now))
+	return lifecycle.TooMany(caps, requester, tenant, now)
 }
 
 // Consent makes a record that answers for nothing, see [approval.Store].

@@ -28,17 +28,21 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 		return record, created, nil
 	}
 	var open held
-	var requester, tenant int
-	var next int64
+	var requester, tenant lifecycle.Waiting
 	operation := p.Binding.Operation()
 	err = s.transact(ctx, func(u *unit) {
 		// The tenant's row is locked first: what is counted then cannot grow.
 		u.queue("INSERT INTO {}tenant (tenant) VALUES ($1) ON CONFLICT (tenant) DO UPDATE SET tenant = excluded.tenant", p.Binding.Tenant)
 		u.row(&open, "operation = $1 AND open", "FOR UPDATE", operation[:])
 		u.queue(`
-			SELECT count(*) FILTER (WHERE requester = $2), count(*), coalesce(min(decide_by), 0)
+			SELECT count(*) FILTER (WHERE requester = $2), coalesce(min(decide_by) FILTER (WHERE requester = $2), 0), count(*), coalesce(min(decide_by), 0)
 			FROM {}proposal WHERE tenant = $3 AND kind = 0 AND state = 0 AND decide_by > (SELECT {now})`,
-			u.ahead.Load(), encode.Text(p.Binding.Principal), p.Binding.Tenant).QueryRow(func(row pgx.Row) error { return row.Scan(&requester, &tenant, &next) })
+			u.ahead.Load(), encode.Text(p.Binding.Principal), p.Binding.Tenant).QueryRow(func(row pgx.Row) error {
+			var own, next int64
+			err := row.Scan(&requester.Rows, &own, &tenant.Rows, &next)
+			requester.Next, tenant.Next = encode.ParseTime(own), encode.ParseTime(next)
+			return err
+		})
 	}, func(u *unit) error {
 		if open.found {
 			stays, changed, raised := open.Ask(p, u.now)
@@ -54,7 +58,7 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 			// What gives way is no longer pending: it was not counted, or it had
 			// been executed.
 		}
-		if err := lifecycle.TooMany(caps, requester, tenant, encode.ParseTime(next).Sub(u.now)); err != nil {
+		if err := lifecycle.TooMany(caps, requester, tenant, u.now); err != nil {
 			return err
 		}
 		r := lifecycle.New(id, p, u.now)

@@ -169,15 +169,16 @@ func TestPlain_Question(t *testing.T) {
 		caps := approval.Caps{Requester: rapid.IntRange(0, 2).Draw(t, "cap of a requester"), Tenant: rapid.IntRange(0, 3).Draw(t, "cap of a tenant")}
 
 		want := rows(t, s, tenant)
-		requester, pending, outcome := 0, 0, "left"
+		var requester, pending lifecycle.Waiting
+		outcome := "left"
 		var answers *lifecycle.Row
 		for _, r := range want {
 			if r.Open && r.Operation == p.Binding.Operation() {
 				answers = &r
 			}
 			if r.Kind == ambit.KindApproval && r.State == ambit.ProposalPending && noon.Before(r.DecideBy) {
-				if pending++; r.Proposal.Binding.Principal == p.Binding.Principal {
-					requester++
+				if pending.Rows++; r.Proposal.Binding.Principal == p.Binding.Principal {
+					requester.Rows++
 				}
 			}
 		}
@@ -187,7 +188,7 @@ func TestPlain_Question(t *testing.T) {
 			if stays, changed, _ := asked.Ask(p, noon); stays && !changed {
 				outcome, record = "answered", answers.Record
 			}
-		} else if _, taken := want[id]; !taken && lifecycle.TooMany(caps, requester, pending, 0) == nil {
+		} else if _, taken := want[id]; !taken && lifecycle.TooMany(caps, requester, pending, noon) == nil {
 			outcome, want[id] = "made", lifecycle.New(id, p, noon)
 			record = want[id].Record
 		}

@@ -53,16 +53,17 @@ func (s *Store) Propose(ctx context.Context, id string, p ambit.Proposal, caps a
 
 // tooMany holds the caps.
 func (u *unit) tooMany(ctx context.Context, p ambit.Proposal, caps approval.Caps) error {
-	var requester, tenant int
-	var next int64
+	var requester, tenant lifecycle.Waiting
+	var own, next int64
 	err := u.queryRow(ctx, `
-		SELECT count(*) FILTER (WHERE requester = ?), count(*), coalesce(min(decide_by), 0)
-		FROM {}proposal WHERE tenant = ? AND kind = 0 AND state = 0 AND decide_by > ?`,
-		encode.Text(p.Binding.Principal), p.Binding.Tenant, encode.Time(u.now)).Scan(&requester, &tenant, &next)
+		SELECT count(*) FILTER (WHERE requester = ?1), coalesce(min(decide_by) FILTER (WHERE requester = ?1), 0), count(*), coalesce(min(decide_by), 0)
+		FROM {}proposal WHERE tenant = ?2 AND kind = 0 AND state = 0 AND decide_by > ?3`,
+		encode.Text(p.Binding.Principal), p.Binding.Tenant, encode.Time(u.now)).Scan(&requester.Rows, &own, &tenant.Rows, &next)
 	if err != nil {
 		return err
 	}
-	return lifecycle.TooMany(caps, requester, tenant, encode.ParseTime(next).Sub(u.now))
+	requester.Next, tenant.Next = encode.ParseTime(own), encode.ParseTime(next)
+	return lifecycle.TooMany(caps, requester, tenant, u.now)
 }
 
 // Consent makes a record that answers for nothing, see [approval.Store].

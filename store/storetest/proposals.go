@@ -386,4 +386,19 @@ func caps(t *testing.T, b bench) {
 	taken("after a decision", ask("clerk", "5", few))
 	b.Advance(decideWithin)
 	taken("after all have expired", ask("robot", "6", few))
+
+	soon := b.proposal("soon")
+	soon.Binding, soon.DecideWithin = b.binding("clerk", "soon"), time.Hour
+	b.propose(t, soon)
+	one := approval.Caps{Requester: 1, Tenant: 2}
+	for _, test := range []struct {
+		who  string
+		caps approval.Caps
+		want time.Duration
+	}{{"robot", approval.Caps{Requester: 1}, decideWithin}, {"clerk", approval.Caps{Requester: 1}, time.Hour}, {"somebody else", one, time.Hour}} {
+		e, ok := errors.AsType[*ambit.Error](ask(test.who, "another", test.caps))
+		if !ok || (e.RetryAfter-test.want).Abs() > time.Minute {
+			t.Errorf("%s: want to be told to wait about %s, until there is room, got %v", test.who, test.want, e)
+		}
+	}
 }

@@ -75,20 +75,26 @@ func (r *Row) raise(p ambit.Proposal, now time.Time) bool {
 	return true
 }
 
-// TooMany is the answer to a question beyond the caps, nil within them. Next is
-// how long it takes until one of those pending lapses, which makes room.
-func TooMany(caps approval.Caps, requester, tenant int, next time.Duration) error {
-	whose := ""
+// Waiting is how many rows are pending of one requester or tenant, and when the first
+// of them lapses, which makes room.
+type Waiting struct {
+	Rows int
+	Next time.Time
+}
+
+// TooMany is the answer to a question beyond the caps, nil within them.
+func TooMany(caps approval.Caps, requester, tenant Waiting, now time.Time) error {
+	whose, next := "", time.Time{}
 	switch {
-	case caps.Requester > 0 && requester >= caps.Requester:
-		whose = "You have " + plural.Of(requester, "call") + " waiting to be confirmed or decided"
-	case caps.Tenant > 0 && tenant >= caps.Tenant:
-		whose = "All callers together have " + plural.Of(tenant, "call") + " waiting to be confirmed or decided"
+	case caps.Requester > 0 && requester.Rows >= caps.Requester:
+		whose, next = "You have "+plural.Of(requester.Rows, "call")+" waiting to be confirmed or decided", requester.Next
+	case caps.Tenant > 0 && tenant.Rows >= caps.Tenant:
+		whose, next = "All callers together have "+plural.Of(tenant.Rows, "call")+" waiting to be confirmed or decided", tenant.Next
 	default:
 		return nil
 	}
 	e := ambit.Errorf(ambit.CodeRateLimited, "%s, which is as many as there may be.", whose).
 		WithHint("Wait until some of them are decided or expire.")
-	e.RetryAfter = max(next, time.Second)
+	e.RetryAfter = max(next.Sub(now), time.Second)
 	return e
 }
