@@ -116,3 +116,66 @@ func TestT25_RatesWithinATransaction(t *testing.T) {
 	}
 	take(t.Context(), false)
 }
+
+// A call that a handler makes is part of the handler's transaction: the database has
+// one writer, who would wait for itself otherwise.
+func TestT17_CallWithinATransaction(t *testing.T) {
+	t.Parallel()
+	type txKey struct{}
+	db := database(t)
+	store, err := sqlite.New(t.Context(), db, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE note (text TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	transaction := ambit.Middleware{Name: "transaction", Wrap: func(ctx context.Context, _ *ambit.Call, next ambit.Next) (any, error) {
+		if store.Joins(ctx) {
+			return next(ctx)
+		}
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = tx.Rollback() }()
+		out, err := next(store.WithTx(context.WithValue(ctx, txKey{}, tx), tx))
+		if err != nil {
+			return nil, err
+		}
+		return out, tx.Commit()
+	}}
+	app := ambit.New(ambit.Options{Name: "notes", Ledger: store, Middleware: []ambit.Middleware{transaction}, Logger: slog.New(slog.DiscardHandler)})
+	type note struct {
+		Text string `json:"text"`
+		Bad  bool   `json:"bad,omitempty"`
+	}
+	write := ambit.NewContract[note, note](ambit.Spec{Name: "notes.write", Description: "Write a note.", Effect: ambit.Write, Permission: ambit.Authenticated})
+	twice := ambit.NewContract[note, note](ambit.Spec{Name: "notes.twice", Description: "Write a note twice.", Effect: ambit.Write, Permission: ambit.Authenticated})
+	app.Add(write.Bind(func(ctx context.Context, in note) (note, error) {
+		_, err := ctx.Value(txKey{}).(*sql.Tx).ExecContext(ctx, "INSERT INTO note VALUES (?)", in.Text)
+		return in, err
+	}), twice.Bind(func(ctx context.Context, in note) (note, error) {
+		for range 2 {
+			if _, err := write.Call(ctx, note{Text: in.Text}); err != nil {
+				return note{}, err
+			}
+		}
+		if in.Bad {
+			return note{}, ambit.Errorf(ambit.CodeConflict, "That was one too many.")
+		}
+		return in, nil
+	}))
+	ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: &ambit.Principal{Authority: "stdio", Subject: "ann"}})
+	defer run.End()
+	for text, want := range map[string]int{"kept": 2, "undone": 0} {
+		_, err := twice.Call(ctx, note{text, want == 0}, ambit.WithIdempotencyKey(text))
+		notes := 0
+		if err := db.QueryRow("SELECT count(*) FROM note WHERE text = ?", text).Scan(&notes); err != nil {
+			t.Fatal(err)
+		}
+		if (err != nil) != (want == 0) || notes != want {
+			t.Errorf("%s: want %d notes, got %d, %v", text, want, notes, err)
+		}
+	}
+}
