@@ -142,8 +142,11 @@ func (a *Approvals) Give(ctx context.Context, app *ambit.App, person *ambit.Prin
 		given, err = a.store.Give(ctx, g, e) // g stays as it is: this may be done twice
 		return true, err
 	})
-	if err != nil {
-		return Grant{}, a.failed(ctx, err)
+	if err != nil { // and what was given may be in force nevertheless
+		var there error
+		if given, there = a.store.Grant(ctx, g.Tenant, g.ID); there != nil {
+			return Grant{}, a.failed(ctx, err)
+		}
 	}
 	g = given
 	a.logger.InfoContext(ctx, "standing grant given", slog.String("grant", g.ID), slog.String("capability", g.Capability), slog.String("principal", visible.Text(g.Principal)),

@@ -376,6 +376,30 @@ func TestT20_GivenOnTheSecondTry(t *testing.T) {
 	}
 }
 
+// unheard is a store of which nobody hears that a grant was taken.
+type unheard struct{ *memory.Store }
+
+func (u unheard) Give(ctx context.Context, g approval.Grant, e *audit.Entry) (approval.Grant, error) {
+	_, err := u.Store.Give(ctx, g, e)
+	return approval.Grant{}, errors.Join(errors.New("connection reset"), err)
+}
+
+// Whoever has given a grant is not told that they have not, where the store has it.
+func TestT20_GivenAndNotHeardOf(t *testing.T) {
+	t.Parallel()
+	store := unheard{memory.New()}
+	n := newNotesOn(t, store.Store, approval.Options{LongestGrant: longestGrant})
+	for name, log := range map[string]*audit.Log{"without a record": nil, "with a record": newLog(t, store)} {
+		approvals, err := approval.New(store, approval.Options{Audit: log, LongestGrant: longestGrant, Logger: slog.New(slog.DiscardHandler)})
+		n.must(err)
+		given, err := approvals.Give(t.Context(), n.app, n.person("bob"), allowing(n.person("alice")))
+		kept, _ := n.store.Grant(t.Context(), "", given.ID)
+		if diff := cmp.Diff(kept, given); err != nil || given.ID == "" || diff != "" {
+			t.Errorf("%s: want the grant that is in force, got error %v (-kept +given):\n%s", name, err, diff)
+		}
+	}
+}
+
 // What the operator is told of grants is safe to show, and names people as what is told
 // of decisions does.
 func TestT10_GrantsInTheLog(t *testing.T) {
