@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strconv"
 	"time"
+
+	"github.com/ambit-dev/ambit/internal/visible"
 )
 
 // ID names a run or a call within the records of one process. It is unique in
@@ -157,7 +159,7 @@ func (o logObserver) Finish(ctx context.Context, e Event) {
 	attrs := []slog.Attr{
 		slog.String("capability", capability),
 		slog.String("surface", e.Surface.String()),
-		slog.String("principal", e.Principal),
+		slog.String("principal", visible.Text(e.Principal)),
 		slog.Duration("took", e.Took),
 		slog.String("run", e.Run.String()),
 		slog.String("call", e.Call.String()),

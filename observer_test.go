@@ -124,6 +124,18 @@ func TestLogObserver(t *testing.T) {
 	}
 }
 
+// Who calls is called what others say, and the log shows it.
+func TestT10_LogObserver(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	app := newApp(ambit.Options{Observers: []ambit.Observer{ambit.LogObserver(slog.New(slog.NewJSONHandler(&log, nil)))}}, ambit.Define(echoSpec(), echo))
+	ctx, run := begin(t, app, &ambit.Principal{Authority: "test", Subject: "ali\u202ece", Permissions: []string{"echo"}}, ambit.HTTP)
+	_, _ = run.Invoke(ctx, ambit.Request{Name: "echo", Input: []byte(`{}`)})
+	if want := `"principal":"0:/4:test/ali\\u202ece"`; !strings.Contains(log.String(), want) {
+		t.Errorf("want %s, got %s", want, log.String())
+	}
+}
+
 // A call that nobody listens to and that passes its checks allocates a call, a
 // frame, and nothing else.
 func TestTypedCallAllocs(t *testing.T) {

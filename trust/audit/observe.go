@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/visible"
 )
 
 // errNoRoom refuses a call whose outcome there would be no room for.
@@ -153,7 +154,7 @@ func (l *Log) loseRest(cause error) {
 func (l *Log) lose(n *line, cause error) {
 	l.miss(l.chainOf(n.event.Tenant), KindOutcome, &n.event)
 	l.logger.Error("the outcome of a call is not in the audit record", slog.String("capability", n.event.Capability),
-		slog.String("principal", n.event.Principal), slog.String("call", n.event.Call.String()), slog.String("code", string(n.event.Code)), slog.Any("cause", cause))
+		slog.String("principal", visible.Text(n.event.Principal)), slog.String("call", n.event.Call.String()), slog.String("code", string(n.event.Code)), slog.Any("cause", cause))
 }
 
 // reserveFor takes a slot for a call that has none.
