@@ -101,7 +101,7 @@ func membersFault(at string, s map[string]any, of place) string {
 	}
 	described := of.members()
 	for _, name := range names {
-		if !of.open() && !slices.Contains(described, name) {
+		if !of.takes(name) {
 			return fmt.Sprintf("The JSON Schema speaks of %q%s, which is no member there: %s", name, whereof(at), thoseOf(described))
 		}
 		if fault := inputFault(at+"/"+name, properties[name], of.member(name)); fault != "" {
@@ -117,7 +117,7 @@ func membersFault(at string, s map[string]any, of place) string {
 			return fmt.Sprintf("The JSON Schema has \"additionalProperties\"%s, which would speak of %q as well: name it in properties", whereof(at), name)
 		}
 	}
-	return inputFault(at+"/*", s["additionalProperties"], of.member(""))
+	return inputFault(at+"/*", s["additionalProperties"], of.others())
 }
 
 // thoseOf names the members of an object, as far as a line has room.

@@ -39,6 +39,10 @@ const either = `{"type":"object","anyOf":[
 	{"type":"object","properties":{"kind":{"const":"disc"},"title":{"type":["string","integer"]},"side":{"$ref":"#/$defs/side"}},"required":["kind"],"additionalProperties":false}],
 	"$defs":{"side":{"type":"integer"}}}`
 
+// patterned is an order that says by patterns and places what its members are.
+const patterned = `{"type":"object","properties":{"item":{"type":"string"},"pair":{"type":"array","prefixItems":[{"type":"string"},{"type":"string"}],"items":false}},
+	"patternProperties":{"^x-":{"type":"string"}},"required":["item"],"additionalProperties":false}`
+
 // grantOf returns what tells a person what they would allow by a schema.
 func grantOf(t *testing.T) func(capability, schema string) (approval.GrantView, error) {
 	t.Helper()
@@ -59,6 +63,8 @@ func grantOf(t *testing.T) func(capability, schema string) (approval.GrantView, 
 	app.Add(ambit.Define(spec, func(context.Context, orderInput) (ambit.Empty, error) { return ambit.Empty{}, nil }))
 	spec.Name = "order.either"
 	app.Add(ambit.NewRawContract(spec, either, `{}`).Bind(func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil }))
+	spec.Name = "order.patterned"
+	app.Add(ambit.NewRawContract(spec, patterned, `{}`).Bind(func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil }))
 	person, robot := &ambit.Principal{Authority: "login", Subject: "bob", Unscoped: true}, &ambit.Principal{Authority: "apikey", Subject: "robot", Unscoped: true}
 	return func(capability, schema string) (approval.GrantView, error) {
 		return approvals.CheckGrant(t.Context(), app, person, approval.Grant{
@@ -98,6 +104,9 @@ func TestT20_SchemasThatHoldNobody(t *testing.T) {
 		{"order", `{"properties":{"ship":{"type":"object","properties":{"via":{"type":"object","properties":{"code":{"type":"string"}}}}}}}`, `has "type" for "ship/via/code", which is secret`},
 		{"order", `{"const":{"item":"rope","card":"4000"}}`, `has "const" with a secret in it`},
 		{"order", `{"properties":{"lines":{"enum":[[{"city":"Bern","code":"4000"}]]}}}`, `has "enum" for "lines" with a secret in it`},
+		{"order.patterned", `{"properties":{"y-size":{"const":"4000"}}}`, `speaks of "y-size"`},
+		{"order.patterned", `{"properties":{"x-size":{"maximum":2}}}`, `has "maximum" for "x-size", where a value can be of the type string`},
+		{"order.patterned", `{"properties":{"pair":{"items":{"maximum":2}}}}`, `has "maximum" for "pair/*", where a value can be of the type string`},
 	} {
 		_, err := check(test.capability, test.schema)
 		if codeOf(err) != ambit.CodeInvalidInput {
@@ -137,6 +146,10 @@ func TestT20_WhatASchemaLeavesOpen(t *testing.T) {
 			open{Free: []string{"labels/*"}, Optional: []string{"labels/color"}},
 		},
 		{"order", `{"properties":{"item":{"const":"rope"},"count":{"const":1},"labels":{"additionalProperties":{"const":"red"}}},"required":["labels"],"additionalProperties":false}`, open{}},
+		{"order", `{"properties":{"item":{"const":"rope"},"count":{"const":1},"lines":{"maxItems":3}},"required":["lines"],"additionalProperties":false}`, open{Free: []string{"lines/*"}}},
+		{"order", `{"properties":{"item":{"const":"rope"},"count":{"const":1},"extra":{"type":"array","maxItems":3}},"required":["extra"],"additionalProperties":false}`, open{Free: []string{"extra/*"}}},
+		{"order.patterned", `{"properties":{"item":{"const":"rope"},"pair":{"maxItems":1}},"required":["pair"]}`, open{Free: []string{"pair/*", "*"}}},
+		{"order.patterned", `{"properties":{"item":{"const":"rope"},"x-size":{"const":"L"}},"additionalProperties":false}`, open{Optional: []string{"x-size"}}},
 		{"order.either", `{"properties":{"kind":{"const":"disc"},"side":{"const":1}}}`, open{Free: []string{"title"}, Optional: []string{"side"}}},
 	} {
 		v, err := check(test.capability, test.schema)

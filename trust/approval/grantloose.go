@@ -57,11 +57,14 @@ func (l *loose) look(at string, said any, of place) {
 		}
 		l.look(there, member, of.member(name))
 	}
-	if isObject := s["type"] == "object" || slices.Contains(of.types(), "object"); isObject && of.open() && !closed {
+	if isObject := s["type"] == "object" || slices.Contains(of.types(), "object"); isObject && of.undescribed() && !closed {
 		if !holds(others) {
 			l.free = append(l.free, nameOf(at+"/*"))
 		}
-		l.look(at+"/*", others, of.member(""))
+		l.look(at+"/*", others, of.others())
+	}
+	if isArray := s["type"] == "array" || slices.Contains(of.types(), "array"); isArray && !holds(s["items"]) {
+		l.free = append(l.free, nameOf(at+"/*"))
 	}
 	l.look(at+"/*", s["items"], of.elements())
 }

@@ -3,6 +3,7 @@ package approval
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -124,31 +125,67 @@ func (p place) member(name string) place {
 	var schemas []any
 	for _, s := range p.schemas {
 		properties, _ := s["properties"].(map[string]any)
+		said := patterned(s, name)
 		if properties[name] != nil {
-			schemas = append(schemas, properties[name])
-		} else {
-			schemas = append(schemas, s["additionalProperties"])
+			said = append(said, properties[name])
 		}
+		if said == nil {
+			said = append(said, s["additionalProperties"])
+		}
+		schemas = append(schemas, said...)
 	}
 	return p.at(schemas...)
+}
+
+// others is the place of any member there that is not described.
+func (p place) others() place {
+	var schemas []any
+	for _, s := range p.schemas {
+		patterns, _ := s["patternProperties"].(map[string]any)
+		schemas = append(slices.AppendSeq(schemas, maps.Values(patterns)), s["additionalProperties"])
+	}
+	return p.at(schemas...)
+}
+
+// patterned returns what a schema says by patterns about the member of a name.
+func patterned(s map[string]any, name string) (said []any) {
+	patterns, _ := s["patternProperties"].(map[string]any)
+	for pattern, schema := range patterns {
+		if re, err := regexp.Compile(pattern); err != nil || re.MatchString(name) {
+			said = append(said, schema)
+		}
+	}
+	return said
 }
 
 // elements is the place of the elements of an array there.
 func (p place) elements() place {
 	var schemas []any
 	for _, s := range p.schemas {
-		schemas = append(schemas, s["items"])
+		first, _ := s["prefixItems"].([]any)
+		schemas = append(append(schemas, first...), s["items"])
 	}
 	return p.at(schemas...)
 }
 
-// open reports whether an object there can have members that are not described.
+// open reports whether an object there can have members of any name.
 func (p place) open() bool {
 	return len(p.schemas) == 0 || slices.ContainsFunc(p.schemas, func(s map[string]any) bool {
 		types := typesOf(s)
 		return (leaf(s) || s["properties"] != nil) && (types == nil || slices.Contains(types, "object")) &&
 			s["additionalProperties"] != false && s["unevaluatedProperties"] != false
 	})
+}
+
+// takes reports whether an object there can have a member of a name.
+func (p place) takes(name string) bool {
+	return p.open() || slices.Contains(p.members(), name) || slices.ContainsFunc(p.schemas, func(s map[string]any) bool { return patterned(s, name) != nil })
+}
+
+// undescribed reports whether an object there can have members that are not described
+// by their names.
+func (p place) undescribed() bool {
+	return p.open() || slices.ContainsFunc(p.schemas, func(s map[string]any) bool { return s["patternProperties"] != nil })
 }
 
 // has reports whether every object there has a member, required or by its default.
