@@ -16,6 +16,13 @@ import (
 	"github.com/ambit-dev/ambit/trust/audit"
 )
 
+// Insistent returns the context of what must not be given up halfway, which lasts for
+// Patience at least.
+func Insistent(ctx context.Context) (context.Context, context.CancelFunc) { return insistent(ctx) }
+
+// Patience is how long that is.
+const Patience = patience
+
 // Advance sets the clock of the store ahead.
 func (s *Store) Advance(by time.Duration) { s.ahead.Add(by.Microseconds()) }
 

@@ -26,8 +26,8 @@ func (s *Store) text(statement string) string {
 
 const (
 	begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-	// patience is how long a transaction may take to be committed when nobody
-	// waits for it any more.
+	// patience is how long a transaction may take that is to be committed, although
+	// nobody waits for it any more.
 	patience = 5 * time.Second
 	// briefly is how long a transaction of one round trip waits for each thing that
 	// another one has locked, since nobody can have it given up.
@@ -74,7 +74,7 @@ func (s *Store) attempt(ctx context.Context, look func(*unit), do func(*unit) er
 	look(first)
 	now := time.Time{}
 	first.readClock(&now)
-	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	lasting, cancel := insistent(ctx)
 	defer cancel()
 	if err := connection.SendBatch(ctx, &first.Batch).Close(); err != nil {
 		_, _ = connection.Exec(lasting, "ROLLBACK")
@@ -113,13 +113,24 @@ func (s *Store) atOnce(ctx context.Context, write func(*unit) error) (done bool,
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // whether it was done has to be known
+	lasting, cancel := insistent(ctx) // whether it was done has to be known
 	defer cancel()
 	err = connection.SendBatch(lasting, &u.Batch).Close()
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.SeverityUnlocalized == "ERROR" || pgconn.SafeToRetry(err) {
 		return false, nil
 	}
 	return err == nil, endedOr(ctx, err)
+}
+
+// insistent returns a context for what must not be given up halfway. It lasts for as
+// long as ctx does, since somebody waits, and for patience at least.
+func insistent(ctx context.Context) (lasting context.Context, end context.CancelFunc) {
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	timer := time.AfterFunc(patience, func() {
+		forget := context.AfterFunc(ctx, cancel)
+		context.AfterFunc(lasting, func() { forget() })
+	})
+	return lasting, func() { timer.Stop(); cancel() }
 }
 
 // durable holds that the transaction is on disk when it is committed, whatever
