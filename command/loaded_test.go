@@ -86,6 +86,7 @@ func newLoaded(sources ...ambit.HaltSource) *ambit.App {
 		}),
 		ambit.Define(ambit.Spec{
 			Name: "work", Description: "Work until told otherwise.", Effect: ambit.Write, Permission: ambit.Public, Expose: ambit.HTTP,
+			Deadline: time.Hour,
 		}, func(ctx context.Context, _ ambit.Empty) (ambit.Empty, error) {
 			started("work")
 			<-ctx.Done()

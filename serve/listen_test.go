@@ -116,7 +116,7 @@ func TestServeAndShutDown(t *testing.T) {
 // or its context ends.
 func waiting(started chan<- struct{}, proceed <-chan struct{}, ended chan<- error) ambit.AnyCapability {
 	return ambit.Define(ambit.Spec{
-		Name: "wait", Description: "Wait.", Effect: ambit.Read, Permission: ambit.Public, Expose: ambit.HTTP,
+		Name: "wait", Description: "Wait.", Effect: ambit.Read, Permission: ambit.Public, Expose: ambit.HTTP, Deadline: time.Hour,
 	}, func(ctx context.Context, _ ambit.Empty) (ambit.Empty, error) {
 		close(started)
 		select {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -166,7 +167,7 @@ func TestSessionWithoutScope(t *testing.T) {
 func waiting() (app *ambit.App, entered <-chan struct{}) {
 	app = ambit.New(ambit.Options{Name: "waits", Logger: slog.New(slog.DiscardHandler)})
 	begun := make(chan struct{}, 100)
-	app.Add(ambit.Define(spec("wait", ambit.Read, ambit.Public), func(ctx context.Context, _ ambit.Empty) (string, error) {
+	app.Add(ambit.Define(with(spec("wait", ambit.Read, ambit.Public), func(s *ambit.Spec) { s.Deadline = time.Hour }), func(ctx context.Context, _ ambit.Empty) (string, error) {
 		begun <- struct{}{}
 		<-ctx.Done()
 		return "", ctx.Err()
