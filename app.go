@@ -245,6 +245,15 @@ func (a *App) Observe(o Observer) error {
 	return nil
 }
 
+// Observers returns the observers in order, those of [Options.Observers] first, for
+// code that was given an application which takes none any more, such as a test
+// host. The slice is the caller's own.
+func (a *App) Observers() []Observer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.observers)
+}
+
 func orDefault[T int | time.Duration](value, otherwise T) T {
 	if value == 0 {
 		return otherwise

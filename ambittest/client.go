@@ -13,6 +13,7 @@ type Client struct {
 	principal *ambit.Principal
 	way       Way
 	token     string // confirms its calls; "": nothing does
+	key       string // the idempotency key of its calls; "": none
 }
 
 // Over returns a client of the same principal on another way in.
@@ -27,6 +28,14 @@ func (c *Client) Over(way Way) *Client {
 func (c *Client) Confirming(token string) *Client {
 	other := *c
 	other.token = token
+	return &other
+}
+
+// Keyed returns a client whose calls carry an idempotency key: the same call, made
+// once more, is answered from the record of the first.
+func (c *Client) Keyed(key string) *Client {
+	other := *c
+	other.key = key
 	return &other
 }
 

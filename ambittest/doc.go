@@ -48,8 +48,9 @@
 // asked more than that. [Host.GateTable] and [Host.Effects] describe all that an
 // application lets run, for a file that is compared by [Golden].
 // [Host.CheckModules] holds that lazy modules load what they declare.
-// [Client.Confirm] makes a call that has to be confirmed, and [Host.CheckVersions]
-// holds that what has a preview changes the version that was allowed.
+// [Client.Confirm] makes a call that has to be confirmed, [Client.Decide] is the
+// person whom a call waits for, and [Host.CheckVersions] holds that what has a preview
+// changes the version that was allowed.
 //
 // # Halting
 //
@@ -69,6 +70,7 @@
 //
 // # Events
 //
-// [Host.Events] has one event per call, as observers see it. A [Recorder] does
-// the same for an application that somebody else freezes.
+// [Host.Events] has one event per call, as observers see it. Where something freezes
+// the application before [New] is given it, as approval.NewPage does, put a [Recorder]
+// into its options.
 package ambittest

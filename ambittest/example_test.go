@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"log/slog"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/ambittest"
+	"github.com/ambit-dev/ambit/store/memory"
+	"github.com/ambit-dev/ambit/trust/approval"
 )
 
 // t stands for the *testing.T that a test is given.
@@ -95,4 +98,42 @@ func ExampleAnswers() {
 	// notes.add (notes.add, write)
 	// Input: {"title":"Bread"}
 	// notes.add: write
+}
+
+// A call that takes another pair of eyes: it waits, who asked cannot allow it, and it
+// runs when it is made again once somebody else has said yes.
+func ExampleClient_Decide() {
+	quiet := slog.New(slog.DiscardHandler)
+	approvals, err := approval.New(memory.New(), approval.Options{Logger: quiet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	keys, err := ambit.ParseKeyRing(ambit.NewKey())
+	if err != nil {
+		log.Fatal(err)
+	}
+	app := ambit.New(ambit.Options{Name: "notes", Approver: approvals, Keys: keys, Logger: quiet})
+	app.Add(ambit.Define(ambit.Spec{
+		Name: "notes.purge", Description: "Delete all notes.", Effect: ambit.Destructive, Permission: "notes:purge", Approval: ambit.FourEyes,
+	}, func(ctx context.Context, _ ambit.Empty) (ambit.Empty, error) {
+		fmt.Println("purged at version", ambit.FromContext(ctx).Approval().Version)
+		return ambit.Empty{}, nil
+	}).WithPreview(func(context.Context, ambit.Empty) (ambit.Preview, error) {
+		return ambit.Preview{Summary: "Delete 3 notes", Version: "7"}, nil
+	}))
+
+	h := ambittest.New(t{}, app)
+	alice := h.As(ambittest.User("alice", "notes:purge", "approvals:decide"))
+	bob := h.As(ambittest.User("bob", "approvals:decide"))
+
+	waits := alice.Call("notes.purge", "").Refused(ambit.CodeApprovalPending)
+	yes := approval.Ruling{ID: waits.Approval.ID, Verdict: approval.Approve}
+	fmt.Println(alice.Decide(approvals, yes).Refused(ambit.CodeForbidden).Code)
+	fmt.Println(bob.Decide(approvals, yes).OK())
+	alice.Call("notes.purge", "").OK()
+	h.CheckVersions()
+	// Output:
+	// forbidden
+	// "approved"
+	// purged at version 7
 }

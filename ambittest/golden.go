@@ -1,6 +1,8 @@
 package ambittest
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -8,9 +10,9 @@ import (
 )
 
 // Golden fails the test where a text is not what a file holds, and shows the
-// difference. With update it writes the file instead, and its folder where that
-// is missing: give it a flag of the test, and read what a run with the flag
-// changes.
+// difference; a file that is missing ends the test. With update it writes the file
+// instead, and its folder where that is missing: give it a flag of the test, as in
+// flag.Bool("update", false, "..."), and read what a run with the flag changes.
 func Golden(t T, path, got string, update bool) {
 	t.Helper()
 	if update {
@@ -23,6 +25,9 @@ func Golden(t T, path, got string, update bool) {
 		return
 	}
 	want, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("there is no golden file %s yet: run the test with the flag that Golden is given as update, as in go test -update, and read what it writes", path)
+	}
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

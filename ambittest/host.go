@@ -23,19 +23,30 @@ type Host struct {
 
 // New freezes the application, reads its halt sources and returns its host. A
 // mistake in the options or in what the application is made of ends the test. An
-// application that was frozen before has its events recorded elsewhere, see
-// [Host.Events].
+// application that something has frozen before can be tested too; for its events it
+// needs a [Recorder] in its options, see [Host.Events].
 func New(t T, app *ambit.App) *Host {
 	t.Helper()
 	h := &Host{t: t, app: app, recorder: &Recorder{}, transcript: &transcript{}}
 	if app.Observe(h.recorder) != nil {
-		h.recorder = nil
+		h.recorder = recorderOf(app)
 	}
 	if err := app.Freeze(); err != nil {
 		t.Fatalf("the application cannot be used:\n%v", err)
 	}
 	app.ReadHaltSources(t.Context())
 	return h.serve(trust.Options{Authenticators: []trust.Authenticator{byContext{}}})
+}
+
+// recorderOf returns the first recorder among the observers of an application, or
+// nil.
+func recorderOf(app *ambit.App) *Recorder {
+	for _, o := range app.Observers() {
+		if r, ok := o.(*Recorder); ok {
+			return r
+		}
+	}
+	return nil
 }
 
 // serve sets how HTTP and MCP are served.
@@ -70,12 +81,15 @@ func (h *Host) In(t T) *Host {
 func (h *Host) App() *ambit.App { return h.app }
 
 // Events returns an event for each call so far, in the order in which they
-// ended. It ends the test where the application was frozen before [New] was
-// given it: put a [Recorder] into its options then.
+// ended. Where the application was frozen before [New] was given it, by
+// approval.NewPage for instance, they are those of the [Recorder] in
+// [ambit.Options.Observers], calls that were made before included. It ends the test
+// where there is none.
 func (h *Host) Events() []ambit.Event {
 	h.t.Helper()
 	if h.recorder == nil {
-		h.t.Fatalf("no events: the application was frozen before ambittest.New; put an ambittest.Recorder into its Options.Observers")
+		h.t.Fatalf("no events: something had frozen the application before ambittest.New was given it, which approval.NewPage, App.NewRun, App.Capabilities and serving do, " +
+			"so that it takes no more observers. Give ambit.New a recorder, Options{Observers: []ambit.Observer{&ambittest.Recorder{}}}, or call ambittest.New before")
 		return nil
 	}
 	return h.recorder.Events()

@@ -51,7 +51,7 @@ func seenIn(events []ambit.Event) (all []seen) {
 }
 
 // TestFrozenBefore holds that an application is tested as well where somebody
-// else has frozen it, and records its events there.
+// else has frozen it, and that its events are found where it records them.
 func TestFrozenBefore(t *testing.T) {
 	t.Parallel()
 	own := &ambittest.Recorder{}
@@ -60,10 +60,15 @@ func TestFrozenBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := ambittest.New(t, app)
+	ambittest.Refused(h.As(planner), plan, planInput{Title: "taken"}, ambit.CodeConflict)
 	h.ResetEvents()
 	ambittest.Call(h.As(planner), hello, ambit.Empty{})
-	if got := own.Events(); len(got) != 1 || got[0].Capability != "hello" {
-		t.Errorf("want the one event of hello, got %v", got)
+	want := []seen{{"hello", ambit.Read, ambit.InProcess, planner.Key(), "", true}}
+	if diff := cmp.Diff(want, seenIn(h.Events())); diff != "" {
+		t.Errorf("events of the host (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, seenIn(own.Events())); diff != "" {
+		t.Errorf("events of the recorder in the options (-want +got):\n%s", diff)
 	}
 	if h.App() != app {
 		t.Error("want the application that the host was made of")

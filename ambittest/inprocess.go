@@ -12,12 +12,23 @@ func (c *Client) begin() (context.Context, *ambit.Run) {
 	return c.host.app.NewRun(c.host.context(), ambit.RunOptions{Principal: c.principal, Surface: c.way.Surface()})
 }
 
+// options are those of a typed call of the client.
+func (c *Client) options() (options []ambit.CallOption) {
+	if c.token != "" {
+		options = append(options, ambit.WithConfirmation(c.token))
+	}
+	if c.key != "" {
+		options = append(options, ambit.WithIdempotencyKey(c.key))
+	}
+	return options
+}
+
 // invoke calls without any protocol.
 func (c *Client) invoke(a *Answer, name, input string) {
 	ctx, run := c.begin()
 	defer run.End()
 	result, err := run.Invoke(ctx, ambit.Request{
-		Name: name, Input: []byte(input), Confirmation: c.token,
+		Name: name, Input: []byte(input), Confirmation: c.token, IdempotencyKey: c.key,
 		Progress: func(p ambit.Progress) { a.Progress = append(a.Progress, p) },
 	})
 	if err != nil {

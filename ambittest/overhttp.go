@@ -67,6 +67,9 @@ func (c *Client) request(method, target, body string) *http.Request {
 	if c.token != "" {
 		r.Header.Set("Ambit-Confirmation", c.token)
 	}
+	if c.key != "" {
+		r.Header.Set("Idempotency-Key", c.key)
+	}
 	return r
 }
 

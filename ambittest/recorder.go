@@ -8,8 +8,9 @@ import (
 	"github.com/ambit-dev/ambit"
 )
 
-// Recorder is an [ambit.Observer] that keeps what it sees. Every [Host] has one;
-// put another into [ambit.Options] where an application is not handed to New.
+// Recorder is an [ambit.Observer] that keeps what it sees. Every [Host] has one.
+// Put one into [ambit.Options.Observers] where something freezes the application
+// before [New] is given it: the host goes by that one then.
 // The zero value is ready, and safe for concurrent use.
 type Recorder struct {
 	mu     sync.Mutex

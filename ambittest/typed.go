@@ -37,7 +37,7 @@ func call[In, Out any](c *Client, contract *ambit.Contract[In, Out], in In) (out
 	if c.way == InProcess {
 		ctx, run := c.begin()
 		defer run.End()
-		out, err := contract.Call(ctx, in)
+		out, err := contract.Call(ctx, in, c.options()...)
 		failure := ambit.ErrorFrom(err, ambit.ErrorOptions{})
 		c.host.transcript.keepTyped(c.describe(contract.Name()), out, failure)
 		return out, failure

@@ -66,7 +66,8 @@ type Page struct {
 // [Page.Wrap] or to be mounted at the path of [Options.URL]. The application
 // needs a key ring and, where it has [ambit.ReviewKeys], a half that opens. Login
 // must not believe what processes without that half could have made: its cookies,
-// say, are for [ambit.App.ReviewSealer].
+// say, are for [ambit.App.ReviewSealer]. NewPage freezes the application
+// ([ambit.App.Freeze]): add capabilities and observers before.
 func NewPage(app *ambit.App, approvals *Approvals, o PageOptions) (*Page, error) {
 	switch {
 	case app == nil || approvals == nil:
