@@ -161,9 +161,10 @@ func (w *wireError) error() *Error {
 
 // CodeOf returns the code of err: its own if it is or wraps an [*Error],
 // CodeCanceled or CodeDeadlineExceeded for context errors, CodeUpstream for any
-// other error, and "" for nil.
+// other error, and "" for nil and for a nil *Error, as a call that succeeded has
+// in a field of that type.
 func CodeOf(err error) Code {
-	if err == nil {
+	if e, ok := err.(*Error); err == nil || ok && e == nil {
 		return ""
 	}
 	return ErrorFrom(err, ErrorOptions{}).Code
@@ -187,7 +188,9 @@ func (o ErrorOptions) contact() string {
 // call and its caller. An *Error inside err is taken as it is, context errors
 // become CodeCanceled and CodeDeadlineExceeded, and every other error becomes
 // CodeUpstream without its text. Errors whose hint is empty and which a caller
-// can only report get one that names the support contact. ErrorFrom(nil) is nil.
+// can only report get one that names the support contact. ErrorFrom(nil) is nil; a
+// nil *Error that was returned as an error is a handler's mistake and becomes
+// CodeInternal.
 func ErrorFrom(err error, o ErrorOptions) *Error {
 	if err == nil {
 		return nil

@@ -45,6 +45,8 @@ func TestErrorFrom(t *testing.T) {
 		want ambit.Code
 	}{
 		{"nil", nil, ""},
+		{"a success kept as *Error", (*ambit.Error)(nil), ""},
+		{"wrapped around nothing", fmt.Errorf("saving: %w", (*ambit.Error)(nil)), ambit.CodeInternal},
 		{"own", conflict, ambit.CodeConflict},
 		{"wrapped", fmt.Errorf("saving: %w", conflict), ambit.CodeConflict},
 		{"no such code", ambit.Errorf("teapot", "Short."), ambit.CodeInternal},
