@@ -120,7 +120,7 @@ func (c *Catalog) page(ctx context.Context, run *Run, dst []byte, position, limi
 
 // completeListing logs what made a listing fail.
 func (a *App) completeListing(ctx context.Context, failure *Error) *Error {
-	a.logger.ErrorContext(ctx, "listing failed", "code", string(failure.Code), "cause", failure.cause)
+	a.logger.ErrorContext(ctx, "listing failed", "code", string(failure.Code), RunFromContext(ctx).logged(), "cause", failure.cause)
 	return failure
 }
 

@@ -119,7 +119,7 @@ func (a *App) review(call *Call, in *invocation) (concern string, failure *Error
 	case err != nil:
 		failure = blockedByMonitor(Hard, "")
 		failure.cause = err
-		a.logger.ErrorContext(call.ctx.parent, "monitor failed, so the call is blocked", slog.String("capability", call.Capability()), slog.Any("cause", err))
+		a.logger.ErrorContext(call.ctx.parent, "monitor failed, so the call is blocked", slog.String("capability", call.Capability()), call.run.logged(), slog.Any("cause", err))
 		return "", failure
 	case verdict.Severity == Pass:
 		return "", nil
@@ -192,7 +192,7 @@ func (a *App) ask(call *Call, in *invocation, concern string) *Error {
 		return contextError(ended)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		a.logger.WarnContext(call.ctx.parent, "prompter failed, which counts as no", slog.String("capability", call.Capability()), slog.Any("cause", err))
+		a.logger.WarnContext(call.ctx.parent, "prompter failed, which counts as no", slog.String("capability", call.Capability()), call.run.logged(), slog.Any("cause", err))
 	}
 	allowed := err == nil && (answer == Allow || answer == AllowSession)
 	if failure := a.consent(call, in, shown, allowed); failure != nil {

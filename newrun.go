@@ -71,7 +71,7 @@ func (a *App) adjust(ctx context.Context, o RunOptions) (adjusted RunOptions, fa
 func (r *Run) refuse(ctx context.Context, err *Error) {
 	a := r.app
 	r.err = err.completed(a.errorOptions())
-	a.logger.ErrorContext(ctx, "run refused", slog.String("surface", r.surface.String()), slog.String("code", string(err.Code)), slog.Any("cause", err.cause))
+	a.logger.ErrorContext(ctx, "run refused", slog.String("surface", r.surface.String()), slog.String("code", string(err.Code)), r.logged(), slog.Any("cause", err.cause))
 	r.become(&Principal{Kind: KindAnonymous}, time.Time{})
 	r.mode = &r.first.mode
 	r.mode.Store(uint32(ModePlan))

@@ -223,7 +223,7 @@ func (a *App) settle(call *Call, in *invocation, result *Result, failure *Error,
 	err := a.withLedger(call, context.WithoutCancel(call.ctx.parent), func(ctx context.Context) error { return insist(ctx, end) })
 	if err != nil {
 		a.logger.ErrorContext(call.ctx.parent, "the outcome of a claimed call was not recorded: a repetition is a conflict until a person settles it, or its key expires",
-			slog.String("capability", call.Capability()), slog.String("call", call.id.String()), slog.String("proposal", o.claim.Approval.ID), slog.Any("cause", err))
+			slog.String("capability", call.Capability()), slog.String("call", call.id.String()), slog.String("proposal", o.claim.Approval.ID), call.run.logged(), slog.Any("cause", err))
 	}
 }
 

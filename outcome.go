@@ -64,7 +64,7 @@ func (a *App) handlerError(call *Call, err error) *Error {
 	failure.Details = maps.Clone(e.Details)
 	failure.cause, failure.nested, failure.Approval, failure.Receipt = err, nil, nil, nil
 	if text, err := json.Marshal([...]any{e.Details, e.Allowed, failure.Faults}); err != nil || len(text) > maxDetails {
-		a.logger.Error("details of an error dropped", slog.String("capability", call.Capability()), slog.Int("bytes", len(text)), slog.Any("cause", err))
+		a.logger.Error("details of an error dropped", slog.String("capability", call.Capability()), call.run.logged(), slog.Int("bytes", len(text)), slog.Any("cause", err))
 		failure.Details, failure.Allowed, failure.Faults = nil, nil, nil
 	}
 	if failure.Executed == "" && refuses(e.Code) && !call.is(didMore) && (!call.is(entered) || call.refusal.Load() == e) {
@@ -135,7 +135,7 @@ func (a *App) invalidOutput(call *Call, faults []Fault) *Error {
 
 // panicked logs a panic of the application's code and returns it as a cause.
 func (a *App) panicked(ctx context.Context, capability string, v any) error {
-	a.logger.ErrorContext(ctx, "panic in the application", slog.String("capability", capability),
+	a.logger.ErrorContext(ctx, "panic in the application", slog.String("capability", capability), RunFromContext(ctx).logged(),
 		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 	return fmt.Errorf("panic: %v", v)
 }
@@ -169,7 +169,7 @@ func (a *App) completeFailure(call *Call, failure *Error) *Error {
 	}
 	if f.Code.row().status >= 500 && f.cause != nil {
 		a.logger.ErrorContext(call.ctx.parent, "call failed", slog.String("capability", call.Capability()), slog.String("code", string(f.Code)),
-			slog.String("call", call.id.String()), slog.String("run", call.run.id.String()), slog.Any("cause", f.cause))
+			slog.String("call", call.id.String()), slog.String("run", call.run.id.String()), call.run.logged(), slog.Any("cause", f.cause))
 	}
 	return &f
 }

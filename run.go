@@ -110,6 +110,15 @@ func RunFromContext(ctx context.Context) *Run {
 	return r
 }
 
+// logged is the id of the request that the run answers, for a line of the log: who
+// sent it knows the call by no other. It is nothing where there is none.
+func (r *Run) logged() slog.Attr {
+	if r == nil || r.request == "" {
+		return slog.Attr{}
+	}
+	return slog.String("request", r.request)
+}
+
 // Err says why the run refuses every call, or nil.
 func (r *Run) Err() error {
 	if r == nil || r.err == nil {
