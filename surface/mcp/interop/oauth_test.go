@@ -92,6 +92,7 @@ func serveAuthorized(t *testing.T) (address string, seen func() []string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(tokens.Close)
+	know(t, tokens, issuer, address)
 	who := trust.Options{Authenticators: []trust.Authenticator{tokens}}
 	server, err := mcp.New(authorizedApp(logger), mcp.Options{Trust: who})
 	if err != nil {
@@ -125,6 +126,23 @@ func serveAuthorized(t *testing.T) (address string, seen func() []string) {
 		mu.Lock()
 		defer mu.Unlock()
 		return challenges
+	}
+}
+
+// know waits until the issuer's keys are there, however often a busy machine makes them
+// late.
+func know(t *testing.T, tokens *oauth.Authenticator, issuer *issuertest.Issuer, address string) {
+	t.Helper()
+	token, err := issuer.Token(issuer.Claims("alice", address, "notes"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, address, nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	for _, err = tokens.Authenticate(r); ambit.CodeOf(err) == ambit.CodeUnavailable; _, err = tokens.Authenticate(r) {
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

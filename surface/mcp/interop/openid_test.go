@@ -10,6 +10,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/oauth2-proxy/mockoidc"
 
+	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/trust/oauth"
 )
 
@@ -55,6 +56,9 @@ func TestOpenIDProvider(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, resource, nil)
 		r.Header.Set("Authorization", "Bearer "+test.token)
 		identity, err := tokens.Authenticate(r)
+		for ambit.CodeOf(err) == ambit.CodeUnavailable { // a busy machine makes the provider's keys late
+			identity, err = tokens.Authenticate(r)
+		}
 		if got := err == nil && identity != nil; got != test.want {
 			t.Errorf("%s: want taken %v, got %v: %v", test.name, test.want, got, err)
 		}
