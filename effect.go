@@ -17,9 +17,11 @@ const (
 	// a job, a build, a script.
 	Execute
 	// External reaches someone or something outside the application: a mail, a
-	// payment, another company's API.
+	// payment, another company's API. In the mode auto, as over HTTP, it runs
+	// without asking unless [Spec.Approval] is set.
 	External
-	// Destructive deletes or replaces something that cannot be brought back.
+	// Destructive deletes or replaces something that cannot be brought back. It
+	// is asked about in every mode.
 	Destructive
 )
 

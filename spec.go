@@ -32,7 +32,7 @@ type Spec struct {
 	// Callers limits the kinds of principal that may call. Empty: any.
 	Callers []Kind
 	// Approval is whose word a call needs, in every mode. Zero: what effect
-	// and mode demand.
+	// and mode demand, which for an External call over HTTP is nobody's.
 	Approval Approval
 	// Quorum is how many persons who share nothing have to approve a call, where
 	// it takes Human or FourEyes. Zero: one.
