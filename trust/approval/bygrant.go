@@ -69,7 +69,7 @@ func (a *Approvals) stillHolds(ctx context.Context, tenant, grant string, about 
 // does not count.
 func (a *Approvals) counts(ctx context.Context, r *Record, p ambit.Proposal, g *Grant, about ambit.Inquiry, deciders []*ambit.Principal) *ambit.Principal {
 	granter := g.Given.Principal
-	if granter == nil || decidedBy(r, granter) {
+	if granter == nil || decidedBy(r, granter, p.Preview) {
 		return nil
 	}
 	input, err := schema.Parse(g.Input)

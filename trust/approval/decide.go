@@ -27,7 +27,7 @@ type Ruling struct {
 	// requester is told where the verdict is Deny or Revoke. May be empty.
 	Reason string
 	// Preview is [View.Seen] of what the person was shown. It counts for Approve
-	// alone.
+	// alone, which is about that preview whatever there was before it.
 	Preview ambit.Digest
 }
 
@@ -45,7 +45,7 @@ type Ruling struct {
 // another tenant's, or is asked of anyone but a person; CodeForbidden;
 // CodeConfirmationUnavailable where nobody decides in this process ([ambit.App.CanReview]);
 // CodeInvalidInput for the reason; CodeConflict where the proposal is no longer
-// in a state for it, or where what would change is not what the person saw.
+// in a state for it, or where what would change is no longer what the person saw.
 func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Principal, ruling Ruling) (Record, error) {
 	if ruling.Verdict == 0 || ruling.Verdict > SettleFailed {
 		return Record{}, ambit.Invalid("/verdict", "This is no verdict.")
@@ -57,35 +57,48 @@ func (a *Approvals) Decide(ctx context.Context, app *ambit.App, person *ambit.Pr
 	if err != nil {
 		return Record{}, err
 	}
-	if why := objection(&r, person, ruling.Verdict); why != nil {
+	if why := objection(&r, person, ruling.Verdict, ruling.Preview); why != nil {
 		return Record{}, why
 	}
-	preview := r.Proposal.Preview
-	if ruling.Verdict == Approve {
-		review, err := app.Review(ctx, r.Proposal)
-		if err != nil {
-			return Record{}, err
-		}
-		if review.Digest != r.Proposal.Preview || review.Version != r.Proposal.Version {
-			now := &review.Proposal
-			c := Change{Preview: now.Preview, Version: now.Version, Input: now.Input, Summary: now.Summary}
-			again, lost, err := a.reconsider(ctx, r, c, person)
-			if err != nil {
-				return Record{}, a.failed(ctx, err)
-			}
-			if lost {
-				a.tell(again)
-			}
-			return Record{}, changed()
-		}
-		if ruling.Preview != review.Digest {
-			return Record{}, changed()
-		}
-	}
-	return a.decide(ctx, r, Decision{
+	d := Decision{
 		Decider: person.Key(), Behind: behindOf(person), Name: person.Subject, Principal: kept(person),
-		Verdict: ruling.Verdict, Reason: ruling.Reason, Preview: preview,
-	})
+		Verdict: ruling.Verdict, Reason: ruling.Reason, Preview: r.Proposal.Preview,
+	}
+	if ruling.Verdict != Approve {
+		return a.decide(ctx, r, d)
+	}
+	review, err := app.Review(ctx, r.Proposal)
+	if err != nil {
+		return Record{}, err
+	}
+	r, lost, err := a.upToDate(ctx, r, &review, person)
+	if err != nil {
+		return Record{}, a.failed(ctx, err)
+	}
+	d.Preview = ruling.Preview
+	now, err := Record{}, error(changed())
+	if d.Preview == review.Digest {
+		now, err = a.decide(ctx, r, d)
+	}
+	switch {
+	case !lost:
+	case err != nil:
+		a.tell(r)
+	default:
+		a.tell(now)
+	}
+	return now, err
+}
+
+// upToDate gives a record the preview of now where it has another, and takes the
+// words about others back. The store takes an approval only while the record has
+// the preview that it is about, so that what changes after this is found out.
+func (a *Approvals) upToDate(ctx context.Context, r Record, review *ambit.Review, because *ambit.Principal) (now Record, lost bool, err error) {
+	if review.Digest == r.Proposal.Preview && review.Version == r.Proposal.Version {
+		return r, false, nil
+	}
+	p := &review.Proposal
+	return a.reconsider(ctx, r, Change{Preview: p.Preview, Version: p.Version, Input: p.Input, Summary: p.Summary}, because)
 }
 
 // decide stores a decision that may be made.
@@ -99,7 +112,7 @@ func (a *Approvals) decide(ctx context.Context, r Record, d Decision) (now Recor
 	case err != nil:
 		return Record{}, a.failed(ctx, err)
 	case !changed:
-		if why := objection(&now, d.Principal, d.Verdict); why != nil {
+		if why := objection(&now, d.Principal, d.Verdict, d.Preview); why != nil {
 			return Record{}, why
 		}
 		return Record{}, changedMeanwhile()
@@ -167,8 +180,8 @@ func (a *Approvals) elsewhere(ctx context.Context, app *ambit.App) error {
 }
 
 // objection returns why a person who may decide may not say that about a record
-// now, or nil.
-func objection(r *Record, person *ambit.Principal, v Verdict) *ambit.Error {
+// now, to approve it with that preview, or nil.
+func objection(r *Record, person *ambit.Principal, v Verdict, preview ambit.Digest) *ambit.Error {
 	settles := v == SettleSucceeded || v == SettleFailed
 	switch {
 	case r.Kind != ambit.KindApproval:
@@ -180,7 +193,7 @@ func objection(r *Record, person *ambit.Principal, v Verdict) *ambit.Error {
 	case (v == Approve || settles) && r.Proposal.Level == ambit.FourEyes && related(person, r.Proposal.Requester):
 		return ambit.Errorf(ambit.CodeForbidden, "This takes another pair of eyes: you, or somebody whom you act for, asked for it.").
 			WithHint("Ask somebody else who may decide.")
-	case v == Approve && decidedBy(r, person):
+	case v == Approve && decidedBy(r, person, preview):
 		return ambit.Errorf(ambit.CodeConflict, "You, or somebody whom you act for, have approved this already.").
 			WithHint("It takes the word of somebody else as well.")
 	}
@@ -199,10 +212,10 @@ func inState(s ambit.ProposalState, v Verdict) bool {
 }
 
 // decidedBy reports whether somebody who shares a person with this one has
-// approved.
-func decidedBy(r *Record, person *ambit.Principal) bool {
+// approved it with that preview.
+func decidedBy(r *Record, person *ambit.Principal, preview ambit.Digest) bool {
 	for _, d := range r.Decisions {
-		if d.Verdict == Approve && d.Principal != nil && related(person, d.Principal) {
+		if d.Verdict == Approve && d.Preview == preview && d.Principal != nil && related(person, d.Principal) {
 			return true
 		}
 	}

@@ -39,11 +39,12 @@ func (p *Page) redeem(ctx context.Context, person *ambit.Principal, id, token st
 	return ambit.Digest(plain[8:]), nil
 }
 
-// formBound is what a token belongs to. Lengths stand before the texts, so that
+// formBound is what a token belongs to. The preview that a proposal was asked with is
+// none of it: what the person saw is in the token, and counts while it is so. Lengths stand before the texts, so that
 // no two lists of texts are the same bytes.
 func formBound(person *ambit.Principal, r *Record) []byte {
 	var bound []byte
-	for _, text := range [...]string{r.ID, string(r.Operation[:]), person.Key(), r.State.String(), string(r.Proposal.Preview[:])} {
+	for _, text := range [...]string{r.ID, string(r.Operation[:]), person.Key(), r.State.String()} {
 		bound = binary.BigEndian.AppendUint32(bound, uint32(len(text)))
 		bound = append(bound, text...)
 	}

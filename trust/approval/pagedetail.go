@@ -80,7 +80,7 @@ func (p *Page) detailOf(v *View, person *ambit.Principal) *detailPage {
 		frame: p.frame(visible.Text(r.Proposal.Title), person),
 		ID:    r.ID, State: r.State.String(), Effect: r.Proposal.Effect.String(),
 		FourEyes: r.Proposal.Level == ambit.FourEyes, Unknown: r.State == ambit.ProposalUnknown,
-		Objection: shown(v.Objection()), Facts: facts(v, p.now()), Decisions: decisions(r), Reason: visible.Text(r.Proposal.Reason),
+		Objection: shown(v.Objection()), Facts: facts(v, p.now()), Decisions: decisions(r, v.about()), Reason: visible.Text(r.Proposal.Reason),
 	}
 	if callable(r.State) {
 		d.Obstacle = shown(v.Obstacle)
@@ -100,7 +100,7 @@ func (p *Page) detailOf(v *View, person *ambit.Principal) *detailPage {
 		}
 	}
 	for _, earlier := range v.Denied {
-		d.Denied = append(d.Denied, shownDenial{ID: earlier.ID, When: moment(earlier.Created), Decisions: decisions(&earlier)})
+		d.Denied = append(d.Denied, shownDenial{ID: earlier.ID, When: moment(earlier.Created), Decisions: decisions(&earlier, earlier.Proposal.Preview)})
 	}
 	for _, verdict := range v.Verdicts {
 		d.Acts = append(d.Acts, actOf(verdict))

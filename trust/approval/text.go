@@ -40,12 +40,12 @@ func (v View) String() string {
 	if callable(r.State) {
 		v.outlook(&b)
 	}
-	for _, d := range decisions(r) {
+	for _, d := range decisions(r, v.about()) {
 		b.WriteString(d.String() + "\n")
 	}
 	for _, earlier := range v.Denied {
 		fmt.Fprintf(&b, "Asked for before, on %s:\n", moment(earlier.Created))
-		for _, d := range decisions(&earlier) {
+		for _, d := range decisions(&earlier, earlier.Proposal.Preview) {
 			b.WriteString("  " + d.String() + "\n")
 		}
 	}

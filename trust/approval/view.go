@@ -38,7 +38,9 @@ type View struct {
 
 // Against returns why the person may not say that about the proposal as it is in the
 // view, or nil, so that nobody is asked for a word that would be refused.
-func (v *View) Against(verdict Verdict) *ambit.Error { return objection(&v.Record, v.person, verdict) }
+func (v *View) Against(verdict Verdict) *ambit.Error {
+	return objection(&v.Record, v.person, verdict, v.about())
+}
 
 // Objection returns why the person may not approve what waits to be approved. Nil:
 // they may, or nothing waits.
@@ -53,6 +55,14 @@ func (v *View) Objection() *ambit.Error {
 func (v *View) Seen() ambit.Digest {
 	if v.Review == nil {
 		return ambit.Digest{}
+	}
+	return v.Review.Digest
+}
+
+// about is the digest of the preview that a word about the view would be about.
+func (v *View) about() ambit.Digest {
+	if v.Review == nil {
+		return v.Record.Proposal.Preview
 	}
 	return v.Review.Digest
 }

@@ -111,13 +111,17 @@ func takes(r *Record) string {
 // shownDecision is a decision as a person is shown it.
 type shownDecision struct{ Said, Class, Who, When, Reason, Grant string }
 
-func decisions(r *Record) []shownDecision {
+// decisions are the words of persons, to somebody who is shown this preview.
+func decisions(r *Record, preview ambit.Digest) []shownDecision {
 	var list []shownDecision
 	for _, d := range r.Decisions {
 		s := shownDecision{Who: visible.Text(d.Name), When: moment(d.At), Reason: visible.Text(d.Reason), Grant: visible.Text(d.Grant)}
 		switch d.Verdict {
 		case Approve:
 			s.Said = "Approved"
+			if d.Preview != preview {
+				s.Said, s.Class = "Approved an earlier preview", "other"
+			}
 		case Deny:
 			s.Said, s.Class = "Denied", "no"
 		case Revoke:
