@@ -80,9 +80,15 @@ func (s *Store) migrate(ctx context.Context) error {
 	return update(ctx, provider)
 }
 
-// makeSchema makes the schema unless it is there.
+// makeSchema makes the schema unless it is there: to find that out by making it would
+// take the right to.
 func (s *Store) makeSchema(ctx context.Context) error {
-	_, err := s.pool.Exec(ctx, s.text("CREATE SCHEMA IF NOT EXISTS "+s.options.Schema))
+	var there bool
+	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", s.options.Schema).Scan(&there)
+	if err != nil || there {
+		return err
+	}
+	_, err = s.pool.Exec(ctx, s.text("CREATE SCHEMA IF NOT EXISTS "+s.options.Schema))
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "23505" { // unique_violation: another instance has made it meanwhile
 		return nil
 	}
@@ -98,6 +104,8 @@ func update(ctx context.Context, provider *goose.Provider) error {
 		return nil
 	case err == nil && current > newest:
 		return fmt.Errorf("they have version %d, this program knows versions up to %d: use a newer program", current, newest)
+	case lacksRights(err): // to go on would say something else
+		return err
 	}
 	_, err = provider.Up(ctx) // there may be no table of versions yet
 	return err

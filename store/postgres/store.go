@@ -101,7 +101,7 @@ func New(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error) {
 		s.tables = pgx.Identifier{o.Schema}.Sanitize() + "." + o.Prefix
 	}
 	if err := s.migrate(ctx); err != nil {
-		return nil, fmt.Errorf("postgres: bring the tables up to date: %w", err)
+		return nil, fmt.Errorf("postgres: bring the tables up to date: %w", s.withCure(ctx, err))
 	}
 	return s, nil
 }

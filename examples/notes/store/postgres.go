@@ -40,11 +40,12 @@ func OpenPostgres(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("open the database of the notes: %w", err)
 	}
-	e := &postgresEngine{pool: pool}
-	s, err := newStore(ctx, e)
-	if err == nil {
-		e.ledger, err = postgres.New(ctx, pool, postgres.Options{})
+	ledger, err := postgres.New(ctx, pool, postgres.Options{}) // the first to make tables: it says which rights are missing
+	if err != nil {
+		pool.Close()
+		return nil, err
 	}
+	s, err := newStore(ctx, &postgresEngine{pool: pool, ledger: ledger})
 	if err != nil {
 		pool.Close()
 		return nil, err
