@@ -128,7 +128,7 @@ func (b *bindings) Find(ctx context.Context, c ambit.Claim) (ambit.Record, error
 // bindingOf returns the binding of a call.
 func bindingOf(s ambit.Spec, p *ambit.Principal, input string) ambit.Binding {
 	ledger := &bindings{Ledger: memory()}
-	app := newApp(ambit.Options{Ledger: ledger}, ambit.Define(s, echo))
+	app := newApp(ambit.Options{Ledger: ledger, Approver: refuses{ledger}, Keys: newRing()}, ambit.Define(s, echo))
 	invoke(app, p, s.Name, input, "k")
 	return ledger.last.Binding
 }
@@ -174,7 +174,8 @@ func TestT14_WhatIsBound(t *testing.T) {
 		"scopes":     bindingOf(spec(func(s *ambit.Spec) { s.Scopes = []string{"a"} }), me, input),
 		"approval":   bindingOf(spec(func(s *ambit.Spec) { s.Approval = ambit.Confirm }), me, input),
 		"replay":     bindingOf(spec(func(s *ambit.Spec) { s.Replay = ambit.ReplayReceipt }), me, input),
-		"quorum":     bindingOf(spec(func(s *ambit.Spec) { s.Quorum = 2 }), me, input),
+		"persons":    bindingOf(spec(func(s *ambit.Spec) { s.Approval = ambit.Human }), me, input),
+		"quorum":     bindingOf(spec(func(s *ambit.Spec) { s.Approval, s.Quorum = ambit.Human, 2 }), me, input),
 		"revision":   bindingOf(spec(func(s *ambit.Spec) { s.Revision = "2" }), me, input),
 		"input":      bindingOf(spec(same), me, `{"text":"a","times":2}`),
 		"tenant":     bindingOf(spec(same), who(func(p *ambit.Principal) { p.Tenant = "t" }), input),

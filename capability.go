@@ -8,16 +8,6 @@ import (
 	"github.com/ambit-dev/ambit/schema"
 )
 
-// Checker is what an input type implements that has rules across its members,
-// such as an end that must not come before its start. Check is called once the
-// schema's own rules hold, must change nothing, and returns what is wrong, each
-// fault with the JSON Pointer of the member to blame. A fault's Rule is
-// "application" where it is empty; at most [schema.MaxFaults] are told.
-type Checker interface {
-	// Check returns what is wrong, or nil.
-	Check(ctx context.Context) []Fault
-}
-
 // AnyCapability is a [Capability] whose types are not known. Only this package
 // implements it.
 type AnyCapability interface {
@@ -183,7 +173,11 @@ func (f *typedFrame[In, Out]) complete(in *schema.Schema) []Fault {
 }
 
 func (f *typedFrame[In, Out]) rules(ctx context.Context) []Fault {
-	if c, ok := any(&f.in).(Checker); ok {
+	c, ok := any(&f.in).(Checker)
+	if kind := reflect.TypeFor[In]().Kind(); !ok && (kind == reflect.Pointer || kind == reflect.Interface) {
+		c, ok = any(f.in).(Checker)
+	}
+	if ok {
 		return c.Check(ctx)
 	}
 	return nil

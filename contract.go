@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -37,6 +38,7 @@ type contract struct {
 	spec Spec
 	tool string
 
+	input         reflect.Type
 	compileInput  func() (*schema.Schema, error)
 	compileOutput func() (*schema.Schema, error)
 
@@ -55,7 +57,7 @@ type Contract[In, Out any] struct{ c contract }
 func NewContract[In, Out any](spec Spec) *Contract[In, Out] {
 	o := schema.Options{Unions: spec.Unions}
 	return &Contract[In, Out]{c: contract{
-		spec: cloneSpec(spec), tool: toolName(spec.Name),
+		spec: cloneSpec(spec), tool: toolName(spec.Name), input: reflect.TypeFor[In](),
 		compileInput:  func() (*schema.Schema, error) { return schema.For[In](o) },
 		compileOutput: func() (*schema.Schema, error) { return schema.For[Out](o) },
 	}}
@@ -66,7 +68,7 @@ func NewContract[In, Out any](spec Spec) *Contract[In, Out] {
 // get the checked input with its defaults filled in, in a copy of their own.
 func NewRawContract(spec Spec, input, output string) *Contract[json.RawMessage, json.RawMessage] {
 	return &Contract[json.RawMessage, json.RawMessage]{c: contract{
-		spec: cloneSpec(spec), tool: toolName(spec.Name),
+		spec: cloneSpec(spec), tool: toolName(spec.Name), input: reflect.TypeFor[json.RawMessage](),
 		compileInput:  func() (*schema.Schema, error) { return schema.Parse([]byte(input)) },
 		compileOutput: func() (*schema.Schema, error) { return schema.Parse([]byte(output)) },
 	}}

@@ -117,6 +117,9 @@ func (a *App) entryOf(public AnyContract) (e *entry, fault string) {
 	if fault := schemaFault(core); fault != "" {
 		return nil, fault
 	}
+	if fault := checkerFault(core.input); fault != "" {
+		return nil, fault
+	}
 	agent := a.agentPolicy(&spec)
 	if agent.requires() && spec.Expose.Has(WebMCP) {
 		return nil, "Expose has WebMCP on a capability that requires an agent: a page's calls carry no signature, so remove ambit.WebMCP"

@@ -119,6 +119,8 @@ func (s *Spec) decisionFault() string {
 		return "Quorum is negative: leave it zero for one person"
 	case s.Quorum > maxQuorum:
 		return fmt.Sprintf("Quorum is more than %d", maxQuorum)
+	case s.Quorum > 0 && s.Approval < Human:
+		return "Quorum without an Approval by persons, so that calls could be made that fewer have approved, or none: set Approval to ambit.Human or ambit.FourEyes, or remove Quorum"
 	case s.ConfirmWithin < 0 || s.DecideWithin < 0 || s.ExecuteWithin < 0:
 		return "ConfirmWithin, DecideWithin or ExecuteWithin is negative: leave it zero for the application's"
 	}

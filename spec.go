@@ -34,8 +34,8 @@ type Spec struct {
 	// Approval is whose word a call needs, in every mode. Zero: what effect
 	// and mode demand, which for an External call over HTTP is nobody's.
 	Approval Approval
-	// Quorum is how many persons who share nothing have to approve a call, where
-	// it takes Human or FourEyes. Zero: one.
+	// Quorum is how many persons who share nothing have to approve a call. It is
+	// refused where Approval is neither Human nor FourEyes. Zero: one.
 	Quorum int
 	// DecidePermission is what those persons have to hold. Empty: what
 	// [Options.DecidePermission] says.
