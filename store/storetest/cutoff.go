@@ -219,6 +219,16 @@ func (b *busy) after(capability string, since time.Time, stopped bool) bool {
 	return slices.ContainsFunc(b.calls[capability], func(c call) bool { return c.stopped == stopped && c.began.After(since) })
 }
 
+// last returns when a capability began last that was not stopped, with the lock held.
+func (b *busy) last(capability string) (began time.Time) {
+	for _, c := range b.calls[capability] {
+		if !c.stopped && c.began.After(began) {
+			began = c.began
+		}
+	}
+	return began
+}
+
 // goesOn waits until a capability runs.
 func (b *busy) goesOn(t *testing.T, capability string) {
 	t.Helper()
@@ -245,6 +255,7 @@ func (b *busy) obeys(t *testing.T, capability string, thrown time.Time) {
 	if b.after(capability, holds, false) {
 		t.Errorf("%s: %s ran after it was read that it is stopped", b.name, capability)
 	}
+	t.Logf("%s: %s began last %s after the halt", b.name, capability, max(b.last(capability).Sub(thrown), 0))
 }
 
 // lapses waits until a capability is stopped because nobody knows any more whether it
@@ -275,6 +286,7 @@ func (b *busy) lapses(t *testing.T, capability string) {
 				t.Errorf("%s: %s ran %s after the lease was over", b.name, capability, c.began.Sub(latest))
 			}
 		}
+		t.Logf("%s: %s began last %s after the last reading", b.name, capability, b.last(capability).Sub(b.readings[last].ended))
 		return true
 	})
 }
