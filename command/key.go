@@ -32,6 +32,7 @@ func (p Program) keyCommand() *cobra.Command {
 
 func (p Program) keyCreateCommand() *cobra.Command {
 	var record apikey.Record
+	var owners []string
 	var expires lifetime
 	c := &cobra.Command{
 		Use:   "create NAME",
@@ -44,7 +45,7 @@ func (p Program) keyCreateCommand() *cobra.Command {
 			record.Name = args[0]
 			record.Created = time.Now().UTC().Truncate(time.Second)
 			record.Expires = expires.from(record.Created)
-			return p.createKey(c, record)
+			return p.createKey(c, record, owners)
 		},
 	}
 	c.Flags().StringVar(&record.Subject, "subject", "", "`SUBJECT` that the key stands for (default: NAME)")
@@ -53,19 +54,22 @@ func (p Program) keyCreateCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&record.Permissions, "permission", nil, "`PERMISSION` of the caller; may be repeated")
 	c.Flags().StringArrayVar(&record.Roles, "role", nil, "`ROLE` of the caller; may be repeated")
 	c.Flags().StringArrayVar(&record.Scopes, "scope", nil, "`SCOPE` that the key is limited to; may be repeated (default: it is not limited)")
-	c.Flags().StringArrayVar(&record.Behind, "owner", nil, "`KEY` of a person who stands behind the key, as whoami writes it; may be repeated")
+	c.Flags().StringArrayVar(&owners, "owner", nil, "`OWNER`, a person who stands behind the key: the name of their own API key, or their key as whoami writes it; may be repeated")
 	c.Flags().Var(&expires, "expires", "let the key expire after this `TIME`, such as 90d or 12h (default: never)")
 	return c
 }
 
-// createKey makes a key of its record, which lacks the hash.
-func (p Program) createKey(c *cobra.Command, record apikey.Record) error {
+// createKey makes a key of its record, which lacks the hash and who stands behind it.
+func (p Program) createKey(c *cobra.Command, record apikey.Record, owners []string) error {
 	secret := apikey.Generate()
 	record.Hash = apikey.Hash(secret)
 	if err := record.Check(); err != nil {
 		return misused(c, err)
 	}
-	return p.open(c, func(_ *ambit.App, options Options) error {
+	return p.open(c, func(_ *ambit.App, options Options) (err error) {
+		if record.Behind, err = behind(c.Context(), options.Keys, owners); err != nil {
+			return misused(c, err)
+		}
 		if options.Keys == nil {
 			if record.Permissions == nil {
 				record.Permissions = []string{} // to be filled in

@@ -176,6 +176,47 @@ func TestRotatedKeys(t *testing.T) {
 	}
 }
 
+// Who stands behind a key is said by the name of their own or by the key of their
+// principal, and has to be somebody.
+func TestOwnersOfKeys(t *testing.T) {
+	t.Parallel()
+	s := newKeySession(t)
+	for _, args := range [][]string{
+		{"create", "clerk", "--tenant", "acme", "--owner", "4:acme/5:login/bob"},
+		{"create", "another", "--tenant", "acme", "--subject", "clerk"},
+		{"create", "spare", "--tenant", "acme", "--subject", "clerk"},
+	} {
+		if got := s.at(t, "", "NONE", args...); got.Code != 0 {
+			t.Fatalf("%v: %+v", args, got)
+		}
+	}
+	for _, test := range []struct{ name, owner, behind, said string }{
+		{"by name", "clerk", "4:acme/5:login/bob,4:acme/6:apikey/clerk", ""},
+		{"by a name that is not the subject", "spare", "4:acme/6:apikey/clerk", ""},
+		{"by key", "4:acme/6:apikey/clerk", "4:acme/5:login/bob,4:acme/6:apikey/clerk", ""},
+		{"of another authority", "0:/5:login/eve", "0:/5:login/eve", ""},
+		{"no such name", "clrek", "", "neither the name of an API key here nor the key of a principal such as 0:/5:login/bob, which whoami writes"},
+		{"nobody holds it", "0:/6:apikey/clrek", "", "none of those that \\\"key list\\\" shows is theirs"},
+	} {
+		got := s.at(t, "", "ROBOT", "create", "robot "+test.name, "--kind", "agent", "--owner", test.owner)
+		if test.said != "" {
+			if got.Code != 2 || !strings.Contains(got.Stderr, test.said) {
+				t.Errorf("%s: want it refused with %q, got %+v", test.name, test.said, got)
+			}
+			continue
+		}
+		if diff := cmp.Diff("|robot "+test.name+"|agent||||"+test.behind, s.caller("ROBOT")); diff != "" {
+			t.Errorf("%s: caller (-want +got):\n%s", test.name, diff)
+		}
+	}
+	if got := run(t.Context(), newStockProgram(), "key", "create", "robot", "--owner", "clerk"); got.Code != 2 || !strings.Contains(got.Stderr, "which whoami writes") {
+		t.Errorf("without a store: want the name refused, got %+v", got)
+	}
+	if got := run(t.Context(), newStockProgram(), "key", "create", "robot", "--owner", "0:/6:apikey/clerk"); got.Code != 0 || !strings.Contains(got.Stdout, `"behind":["0:/6:apikey/clerk"]`) {
+		t.Errorf("without a store: want the key of a principal taken, got %+v", got)
+	}
+}
+
 // A key of a program without a store comes with its entry for a file.
 func TestKeyWithoutAStore(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"strings"
@@ -23,15 +24,9 @@ func (p Program) keyListCommand() *cobra.Command {
 		Args:  arguments(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withKeys(c, func(store apikey.Store) error {
-				var all []apikey.Record
-				for after := ""; ; after = all[len(all)-1].Name {
-					page, err := store.List(c.Context(), after, keyPage)
-					if err != nil {
-						return err
-					}
-					if all = append(all, page...); len(page) < keyPage {
-						break
-					}
+				all, err := allKeys(c.Context(), store)
+				if err != nil {
+					return err
 				}
 				if asJSON {
 					return writeKeys(c.OutOrStdout(), all)
@@ -42,6 +37,19 @@ func (p Program) keyListCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write a JSON array, with all that is kept but the hashes")
 	return c
+}
+
+// allKeys returns the keys of a store, those that have ended included.
+func allKeys(ctx context.Context, store apikey.Store) (all []apikey.Record, err error) {
+	for after := ""; ; after = all[len(all)-1].Name {
+		page, err := store.List(ctx, after, keyPage)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, page...); len(page) < keyPage {
+			return all, nil
+		}
+	}
 }
 
 // listedKey is one key in a listing for machines.
