@@ -106,7 +106,7 @@ func TestT16_ApprovedPreview(t *testing.T) {
 	w.mustDecide(t, carol, approval.Approve, "")
 	w.version = "2"
 	text, _ = w.call(writer, ambit.HTTP, ambit.Request{})
-	is(t, "changed since", `"code":"conflict","message":"What this call would do has changed since it was allowed."`, text)
+	is(t, "changed since", `"code":"conflict","message":"What this call would do has changed since it was allowed.","hint":"Make the call again, so that it is asked about as it is now."`, text)
 	text, _ = w.call(writer, ambit.HTTP, ambit.Request{})
 	is(t, "asked about anew", `"approval_pending"`, text)
 	w.mustDecide(t, carol, approval.Approve, "")

@@ -67,7 +67,7 @@ func (a *App) confirm(call *Call, in *invocation, shown shownPreview, unshown *E
 	case unshown != nil:
 		return a.doneBefore(call, unshown)
 	case c.preview != shown.digest:
-		return a.doneBefore(call, changedSince("confirmed"))
+		return a.doneBefore(call, changedSince(true))
 	}
 	return nil
 }
@@ -109,10 +109,14 @@ func confirmationInvalid(reason string) *Error {
 }
 
 // changedSince refuses a call that would do something else by now than it was
-// allowed to.
-func changedSince(what string) *Error {
+// confirmed with, or allowed by others.
+func changedSince(confirmed bool) *Error {
+	what, again := "allowed", "again"
+	if confirmed {
+		what, again = "confirmed", "again without a confirmation"
+	}
 	return &Error{
 		Code: CodeConflict, Message: "What this call would do has changed since it was " + what + ".",
-		Hint: "Make the call again without a confirmation, so that it is asked about as it is now.",
+		Hint: "Make the call " + again + ", so that it is asked about as it is now.",
 	}
 }

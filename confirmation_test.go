@@ -129,7 +129,7 @@ func TestT16_ConfirmedPreview(t *testing.T) {
 	token := w.prepare(t, writer, ambit.Request{})
 	w.version = "2"
 	text, failure := w.call(writer, ambit.HTTP, ambit.Request{Confirmation: token})
-	is(t, "changed since", "What this call would do has changed since it was confirmed.", text)
+	is(t, "changed since", `since it was confirmed.","hint":"Make the call again without a confirmation, so that it is asked about as it is now."`, text)
 	if failure.Code != ambit.CodeConflict || failure.Executed != ambit.ExecutedNo || w.runs.Load() != 0 {
 		t.Errorf("want a conflict and no run, got %s and %d", text, w.runs.Load())
 	}

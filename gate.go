@@ -217,7 +217,7 @@ func (a *App) still(call *Call, in *invocation, shown shownPreview) *Error {
 		return failure
 	}
 	if now.digest != shown.digest {
-		return changedSince("allowed")
+		return changedSince(false)
 	}
 	if call.once == nil {
 		call.once = &once{}

@@ -181,7 +181,7 @@ func TestT20_ChangedSince(t *testing.T) {
 	is(t, "approved and not made", `"unavailable"`, text)
 	w.version, w.err = "2", nil
 	text, _ = w.call(writer, ambit.HTTP, ambit.Request{})
-	is(t, "changed since", `"code":"conflict","message":"What this call would do has changed since it was allowed."`, text)
+	is(t, "changed since", `"code":"conflict","message":"What this call would do has changed since it was allowed.","hint":"Make the call again, so that it is asked about as it is now."`, text)
 	text, _ = w.call(writer, ambit.HTTP, ambit.Request{})
 	is(t, "approved anew", `{"text":"a 2"}`, text) // the handler's second run
 	w.used(t, g, 2)

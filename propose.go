@@ -229,7 +229,7 @@ func (c *Call) stand(s Standing) *Error {
 func (o *once) lapsed(s Standing) *Error {
 	switch {
 	case s.Preview != o.claim.Approval.Preview && s.Preview != Digest{}:
-		return changedSince("allowed")
+		return changedSince(o.claim.Approval.Level == Confirm)
 	case o.claim.Approval.Level == Confirm:
 		return confirmationInvalid("expired")
 	}

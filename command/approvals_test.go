@@ -248,7 +248,7 @@ func TestT13_ApprovalsFourEyes(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	id := s.ask("give", `{"item":"rope"}`)
-	want := result{3, "", `{"code":"forbidden","message":"This takes another pair of eyes: you, or somebody whom you act for, asked for it.","hint":"Ask somebody else who may decide."}` + "\n"}
+	want := result{3, "", `{"code":"forbidden","message":"This takes another pair of eyes: whoever asked for it is you, or one of you acts for the other, or both for one person.","hint":"Ask somebody else who may decide."}` + "\n"}
 	if diff := cmp.Diff(want, s.typed("y\n", id, "approve", id, "--as", "seller")); diff != "" {
 		t.Errorf("the requester (-want +got):\n%s", diff)
 	}

@@ -191,10 +191,10 @@ func objection(r *Record, person *ambit.Principal, v Verdict, preview ambit.Dige
 	case !inState(r.State, v):
 		return ambit.Errorf(ambit.CodeConflict, "%s", stateSentence(r.State)).WithHint("Look at the proposal as it is now.")
 	case (v == Approve || settles) && r.Proposal.Level == ambit.FourEyes && related(person, r.Proposal.Requester):
-		return ambit.Errorf(ambit.CodeForbidden, "This takes another pair of eyes: you, or somebody whom you act for, asked for it.").
+		return ambit.Errorf(ambit.CodeForbidden, "This takes another pair of eyes: whoever asked for it is you, or one of you acts for the other, or both for one person.").
 			WithHint("Ask somebody else who may decide.")
 	case v == Approve && decidedBy(r, person, preview):
-		return ambit.Errorf(ambit.CodeConflict, "You, or somebody whom you act for, have approved this already.").
+		return ambit.Errorf(ambit.CodeConflict, "This is approved already by you, or by somebody who acts for you, whom you act for, or who acts for the same person.").
 			WithHint("It takes the word of somebody else as well.")
 	}
 	return nil
