@@ -122,7 +122,7 @@ func TestT25_RefusalsOfForeignPages(t *testing.T) {
 			if diff := cmp.Diff([]ambit.Code{blocked, blocked, blocked, limited, limited}, got); diff != "" {
 				t.Errorf("answers (-want +got):\n%s", diff)
 			}
-			if lines := strings.Count(log.String(), "is not in trust.Options.Hosts"); name == "host" && lines != 3 {
+			if lines := strings.Count(log.String(), "its Host is none that is answered to"); name == "host" && lines != 3 {
 				t.Errorf("want a line in the log for each of 3 refusals, got %d", lines)
 			}
 			if e := admit(guard, request(right)); e != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -166,7 +167,8 @@ func (g *Guard) misdirected(r *http.Request) *ambit.Error {
 	g.refused(r, from)
 	switch {
 	case !host:
-		g.app.Logger().InfoContext(r.Context(), "request refused: its Host is not in trust.Options.Hosts", slog.String("host", r.Host))
+		g.app.Logger().InfoContext(r.Context(), "request refused: its Host is none that is answered to", slog.String("host", r.Host), slog.Any("answers", slices.Sorted(maps.Keys(g.hosts))),
+			slog.String("cure", "use one of these, or add it to trust.Options.Hosts; the approvals page is at the host of approval.Options.URL alone"))
 		return ambit.Errorf(ambit.CodeCrossOriginBlocked, "This application does not answer to the host name of the request.").
 			WithHint("Use the address that the application's operator gave out.")
 	case !connection:

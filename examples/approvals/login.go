@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,16 +35,29 @@ type session struct {
 	since time.Time
 }
 
-// cookie is the name of what a browser sends.
-const cookie = "shelf-login"
+// cookie is the name of what a browser sends, and pagePath where it sends it.
+const cookie, pagePath = "shelf-login", "/approvals"
 
 func newLogin(person func(context.Context, string) (*ambit.Principal, error)) *login {
 	return &login{code: rand.Text()[:8], person: person, sessions: map[string]session{}}
 }
 
-// announce tells whoever has started the server how to log in.
-func (l *login) announce(addr net.Addr) {
-	_, _ = fmt.Fprintf(os.Stderr, "approvals page=http://%s/approvals code=%s (a login for development: give the name of a key and this code)\n", addr, l.code)
+// announce tells whoever has started the server how to log in, or how to have the page
+// where the server listens, if callers are sent elsewhere.
+func (l *login) announce(publicURL string, bound net.Addr) {
+	line := fmt.Sprintf("page=%s code=%s (a login for development: give the name of a key and this code)", cmp.Or(publicURL, defaultURL)+pagePath, l.code)
+	if here := hereOf(bound); publicURL == "" && here != defaultURL {
+		line = "page=none, since callers are sent to " + defaultURL + pagePath + ": to have it here, add --public-url " + here
+	}
+	_, _ = fmt.Fprintln(os.Stderr, "approvals", line) // a server whose standard error is gone still serves
+}
+
+// hereOf is the URL by which this machine reaches what listens there.
+func hereOf(bound net.Addr) string {
+	if tcp, ok := bound.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("http://127.0.0.1:%d", tcp.Port)
+	}
+	return "http://" + bound.String()
 }
 
 // who returns the person who is logged in, and since when.
@@ -69,8 +84,16 @@ func (l *login) signIn(_ *http.Request, back string) string {
 var form = template.Must(template.New("login").Parse(`<!DOCTYPE html><html lang="en"><title>Log in</title><h1>Log in</h1>{{with .}}<p role="alert">{{.}}</p>{{end}}
 <form method="post"><label>Name <input name="name" required></label> <label>Code <input name="code" autocomplete="off" required></label> <button>Log in</button></form>`))
 
-// ServeHTTP shows the form and takes it, and leads to the approvals page, which shows
-// what waits.
+// localPath is where a person wanted to go, as long as that is the approvals page.
+func localPath(back string) string {
+	if strings.HasPrefix(back, pagePath+"/") {
+		return back
+	}
+	return pagePath
+}
+
+// ServeHTTP shows the form and takes it, and leads back to what the person wanted to see
+// of the approvals page, such as a proposal.
 func (l *login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
 	wrong := ""
@@ -82,8 +105,8 @@ func (l *login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			l.mu.Lock()
 			l.sessions[id] = session{name, time.Now()}
 			l.mu.Unlock()
-			http.SetCookie(w, &http.Cookie{Name: cookie, Path: "/approvals", Value: id, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode})
-			http.Redirect(w, r, "/approvals", http.StatusSeeOther)
+			http.SetCookie(w, &http.Cookie{Name: cookie, Path: pagePath, Value: id, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode})
+			http.Redirect(w, r, localPath(r.URL.Query().Get("back")), http.StatusSeeOther)
 			return
 		}
 		wrong = "There is nobody of this name, or the code is another one."

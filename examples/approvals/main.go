@@ -7,13 +7,18 @@
 //	go run ./examples/approvals
 //
 // The agent's calls of shelf.clear wait until ann has decided, at
-// http://127.0.0.1:8080/approvals or by "approvals approve ID --as ann".
+// http://127.0.0.1:8080/approvals or by "approvals approve ID --as ann". With --addr,
+// give --public-url as well, the address that people use: the page is there and nowhere
+// else.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 
@@ -31,10 +36,20 @@ func main() {
 	program().Main()
 }
 
-func program() command.Program { return command.Program{Name: "approvals", Open: open} }
+func program() command.Program {
+	var publicURL string
+	set := flag.NewFlagSet("approvals", flag.ContinueOnError)
+	set.StringVar(&publicURL, "public-url", "", "`URL` at which callers and browsers reach this (default "+defaultURL+")")
+	return command.Program{Name: "approvals", Flags: set, Open: func(ctx context.Context) (*ambit.App, command.Options, error) {
+		return open(ctx, publicURL)
+	}}
+}
+
+// defaultURL is where this is reached that listens where it does unless told otherwise.
+const defaultURL = "http://127.0.0.1:8080"
 
 // open joins the parts. What it has opened is closed when the command is done.
-func open(ctx context.Context) (*ambit.App, command.Options, error) {
+func open(ctx context.Context, publicURL string) (*ambit.App, command.Options, error) {
 	keys, err := ambit.ParseKeyRing(os.Getenv("AMBIT_KEYS"))
 	if err != nil {
 		return nil, command.Options{}, fmt.Errorf("AMBIT_KEYS: %w", err)
@@ -43,19 +58,19 @@ func open(ctx context.Context) (*ambit.App, command.Options, error) {
 	if err != nil {
 		return nil, command.Options{}, err
 	}
-	app, options, err := build(ctx, keys, store)
+	app, options, err := build(ctx, publicURL, keys, store)
 	if err != nil {
 		return nil, command.Options{}, errors.Join(err, store.Close())
 	}
 	return app, options, nil
 }
 
-func build(ctx context.Context, keys *ambit.KeyRing, store *sqlite.Store) (*ambit.App, command.Options, error) {
+func build(ctx context.Context, publicURL string, keys *ambit.KeyRing, store *sqlite.Store) (*ambit.App, command.Options, error) {
 	log, err := audit.New(store, audit.Options{Keys: keys, Application: "shelf", Checkpoints: audit.CheckpointFile("checkpoints")})
 	if err != nil {
 		return nil, command.Options{}, err
 	}
-	approvals, err := approval.New(store, approval.Options{Audit: log, URL: "http://127.0.0.1:8080/approvals"})
+	approvals, err := approval.New(store, approval.Options{Audit: log, URL: cmp.Or(publicURL, defaultURL) + pagePath})
 	if err != nil {
 		return nil, command.Options{}, errors.Join(err, log.Close())
 	}
@@ -73,14 +88,14 @@ func build(ctx context.Context, keys *ambit.KeyRing, store *sqlite.Store) (*ambi
 	}
 	return app, command.Options{
 		Serve: serve.Options{
-			Trust: trust.Options{Authenticators: []trust.Authenticator{holders}},
+			Trust: trust.Options{Authenticators: []trust.Authenticator{holders}, PublicURL: publicURL},
 			Wrap: func(next http.Handler) http.Handler {
 				mux := http.NewServeMux()
 				mux.Handle("/login", people)
 				mux.Handle("/", page.Wrap(next))
 				return mux
 			},
-			Ready: people.announce,
+			Ready: func(bound net.Addr) { people.announce(publicURL, bound) },
 		},
 		Principals: holders.Principal, Keys: store.Keys(), Audit: log, Approvals: approvals, Halts: store.Halts(),
 		Close: func() error {

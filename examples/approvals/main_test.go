@@ -47,7 +47,7 @@ func TestServes(t *testing.T) {
 // Without keys it says what is missing, and how to make them.
 func TestNoKeys(t *testing.T) {
 	t.Setenv("AMBIT_KEYS", "")
-	_, _, err := open(t.Context())
+	_, _, err := open(t.Context(), "")
 	if want := "AMBIT_KEYS: ambit: a key ring needs a key: make one with NewKey, or openssl rand 32 | basenc --base64url | tr -d '=\\n'"; err == nil || err.Error() != want {
 		t.Errorf("want %q, got %v", want, err)
 	}
@@ -57,7 +57,8 @@ func TestNoKeys(t *testing.T) {
 func TestApprovals(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("AMBIT_KEYS", ambit.NewKey())
-	app, options, err := open(t.Context())
+	const origin = "http://shelf.example:8000"
+	app, options, err := open(t.Context(), origin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,6 @@ func TestApprovals(t *testing.T) {
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	const origin = "http://127.0.0.1:8080" // which the page knows itself by
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -122,11 +122,15 @@ func TestApprovals(t *testing.T) {
 	if answer, _ := send(http.MethodGet, asked[1], "", http.Header{}); answer.StatusCode != http.StatusSeeOther || !strings.HasPrefix(answer.Header.Get("Location"), "/login?") {
 		t.Errorf("want a stranger led to the login, got %d to %s", answer.StatusCode, answer.Header.Get("Location"))
 	}
-	if _, text := post("/login", url.Values{"name": {"ann"}, "code": {"guess"}}); !strings.Contains(text, "the code is another one") {
+	if _, text := post("/login?back="+url.QueryEscape(asked[1]), url.Values{"name": {"ann"}, "code": {"guess"}}); !strings.Contains(text, "the code is another one") {
 		t.Errorf("want a wrong code refused, got\n%s", text)
 	}
-	if answer, _ := post("/login", url.Values{"name": {"ann"}, "code": {codeOf(t, options.Serve.Ready)}}); answer.StatusCode != http.StatusSeeOther {
-		t.Fatalf("want ann logged in, got %d", answer.StatusCode)
+	right := url.Values{"name": {"ann"}, "code": {codeOf(t, options.Serve.Ready)}}
+	for back, want := range map[string]string{asked[1]: asked[1], "/approvals": "/approvals", "//evil.example/": "/approvals", "https://evil.example/approvals/": "/approvals", "": "/approvals"} {
+		answer, _ := post("/login?back="+url.QueryEscape(back), right)
+		if got := answer.Header.Get("Location"); answer.StatusCode != http.StatusSeeOther || got != want {
+			t.Fatalf("ann logs in and came from %q: want her led to %s, got %d to %s", back, want, answer.StatusCode, got)
+		}
 	}
 	_, text := send(http.MethodGet, asked[1], "", http.Header{})
 	token := regexp.MustCompile(`name="token" value="([^"]+)"`).FindStringSubmatch(text)
@@ -139,8 +143,47 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// The server says where its page is, or how it gets one where it listens.
+func TestAnnouncement(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("AMBIT_KEYS", ambit.NewKey())
+	for _, test := range []struct {
+		publicURL string
+		ip        net.IP
+		port      int
+		want      string
+	}{
+		{"", net.IPv4(127, 0, 0, 1), 8080, "approvals page=http://127.0.0.1:8080/approvals code="},
+		{"", net.IPv6zero, 8080, "approvals page=http://127.0.0.1:8080/approvals code="},
+		{"", net.IPv4(127, 0, 0, 1), 9000, "approvals page=none, since callers are sent to http://127.0.0.1:8080/approvals: to have it here, add --public-url http://127.0.0.1:9000\n"},
+		{"https://shelf.example", net.IPv6zero, 9000, "approvals page=https://shelf.example/approvals code="},
+	} {
+		_, options, err := open(t.Context(), test.publicURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := said(t, options.Serve.Ready, &net.TCPAddr{IP: test.ip, Port: test.port}); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%q on %s:%d: want %q, got %q", test.publicURL, test.ip, test.port, test.want, got)
+		}
+		if err := options.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // codeOf returns the code that the server announces.
 func codeOf(t *testing.T, ready func(net.Addr)) string {
+	t.Helper()
+	line := said(t, ready, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+	code := regexp.MustCompile(`code=(\w+)`).FindStringSubmatch(line)
+	if code == nil {
+		t.Fatalf("no code in %q", line)
+	}
+	return code[1]
+}
+
+// said returns what the server writes when it listens there.
+func said(t *testing.T, ready func(net.Addr), bound net.Addr) string {
 	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -148,18 +191,14 @@ func codeOf(t *testing.T, ready func(net.Addr)) string {
 	}
 	terminal := os.Stderr
 	os.Stderr = write
-	ready(nil)
+	ready(bound)
 	os.Stderr = terminal
 	if err := write.Close(); err != nil {
 		t.Fatal(err)
 	}
-	said, err := io.ReadAll(read)
+	line, err := io.ReadAll(read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := regexp.MustCompile(`code=(\w+)`).FindSubmatch(said)
-	if code == nil {
-		t.Fatalf("no code in %q", said)
-	}
-	return string(code[1])
+	return string(line)
 }

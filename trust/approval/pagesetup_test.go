@@ -1,6 +1,7 @@
 package approval_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -75,6 +76,22 @@ func TestT12_PageHasItsOwnOrigin(t *testing.T) {
 		if w.Code != test.want {
 			t.Errorf("%s%s: want %d, got %d", test.host, test.path, test.want, w.Code)
 		}
+	}
+}
+
+// The page is at one host, which the log says where somebody comes to another.
+func TestT28_PageIsAtOneHost(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s := &website{notes: newNotes(t, approval.Options{URL: "http://127.0.0.1:8080/approvals", Logger: logTo(&log)})}
+	s.open()
+	for name, want := range map[string]int{"127.0.0.1:8080": http.StatusOK, "localhost:8080": http.StatusForbidden} {
+		if answer := s.send(http.MethodGet, "/approvals", "", session(s.person("bob"), "1m"), host(name)); answer.StatusCode != want {
+			t.Errorf("%s: want %d, got %d", name, want, answer.StatusCode)
+		}
+	}
+	if want := `its Host is none that is answered to" host=localhost:8080 answers=[127.0.0.1] cure="use one of these, or add it to trust.Options.Hosts; the approvals page is at the host of approval.Options.URL alone"`; !strings.Contains(log.String(), want) {
+		t.Errorf("want a line with %s, got:\n%s", want, log.String())
 	}
 }
 
