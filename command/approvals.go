@@ -52,7 +52,9 @@ func (p Program) withApprovals(as *string, do func(c *cobra.Command, args []stri
 	return p.run(func(c *cobra.Command, args []string, app *ambit.App, options Options) error {
 		switch {
 		case options.Approvals == nil:
-			return misused(c, errors.New("this program keeps no approvals, or does not show them on its command line"))
+			return withoutOption("This program keeps no approvals, or does not show them on its command line.", "Approvals")
+		case options.Principals == nil:
+			return noPersons()
 		case *as == "":
 			return misused(c, errors.New("who decides is missing: --as NAME"))
 		}

@@ -65,7 +65,7 @@ type auditing struct {
 func (p Program) withAudit(c *cobra.Command, who auditor, do func(ctx context.Context, a auditing) error) error {
 	return p.open(c, func(app *ambit.App, options Options) error {
 		if options.Audit == nil {
-			return misused(c, errors.New("this program keeps no audit record, or does not show it on its command line"))
+			return withoutOption("This program keeps no audit record, or does not show it on its command line.", "Audit")
 		}
 		if who.unattended {
 			options.Prove = nil

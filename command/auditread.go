@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -74,7 +75,10 @@ func (p Program) auditSearchCommand() *cobra.Command {
 				return err
 			}
 		}
-		return writeNext(c, next)
+		if len(page) == 0 && next == "" {
+			_, err = fmt.Fprintln(c.ErrOrStderr(), "there is no entry that has all that was asked for")
+		}
+		return errors.Join(err, writeNext(c, next))
 	})
 	c.Flags().IntVar(&limit, "limit", 100, "how many entries to write at most, up to 1,000: `N`")
 	c.Flags().BoolVar(&newest, "newest", false, "begin with the newest")

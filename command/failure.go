@@ -22,6 +22,12 @@ func misused(c *cobra.Command, err error) error {
 	}
 }
 
+// withoutOption is the error of a command for which the program was given nothing: the
+// developers are told where it goes.
+func withoutOption(message, option string) error {
+	return &ambit.Error{Code: ambit.CodeInvalidInput, Message: message, Hint: "Its developers have to set command.Options." + option + "."}
+}
+
 // report writes what went wrong and returns the exit code: an error object in
 // one line, or plain text for what kept the application from starting.
 func report(w io.Writer, name string, err error) int {

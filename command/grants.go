@@ -109,7 +109,11 @@ func (p Program) grantsListCommand() *cobra.Command {
 				return err
 			}
 			if len(page) == 0 && next == "" {
-				_, err = fmt.Fprintf(c.ErrOrStderr(), "there is none that %s may decide about\n", visible.Text(d.person.Subject))
+				said := "there is none that %s may decide about\n"
+				if !all {
+					said = "there is none live that %s may decide about; --all lists those as well that have ended\n"
+				}
+				_, err = fmt.Fprintf(c.ErrOrStderr(), said, visible.Text(d.person.Subject))
 			}
 			return errors.Join(err, writeNext(c, next))
 		}),

@@ -119,7 +119,7 @@ func TestT20_GrantsAtTheTerminal(t *testing.T) {
 	if got := s.granting("yes\n", "revoke", id, "--as", "seller"); got.Code != 5 || !strings.Contains(got.Stderr, "This grant is revoked.") {
 		t.Errorf("revoke once more: got %+v", got)
 	}
-	if got := s.granting("", "list", "--as", "boss"); got.Stderr != "there is none that boss may decide about\n" {
+	if got := s.granting("", "list", "--as", "boss"); got.Stderr != "there is none live that boss may decide about; --all lists those as well that have ended\n" {
 		t.Errorf("list of live ones: got %+v", got)
 	}
 	s.sells("second", ambit.CodeApprovalPending)

@@ -23,7 +23,8 @@ func (p Program) haltCommand() *cobra.Command {
 		Short: "Stop calls on every instance that obeys the switch",
 		Long: "Stop calls within a second on every instance that obeys the halt file, or the store of the application;\n" +
 			"calls under way are canceled. Where there are both, --form says which.\n\n" +
-			"What is stopped already stays stopped. Names are taken as they are given: the application is not asked.\n" +
+			"What is stopped already stays stopped. Names are taken as they are given: a capability that the application does\n" +
+			"not have is told of, unless a halt file is named, since the application is not opened then.\n" +
 			"KEY is what whoami writes: LEN:TENANT/LEN:AUTHORITY/SUBJECT, each LEN in bytes.",
 		Args: arguments(1, 1<<10),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -31,7 +32,7 @@ func (p Program) haltCommand() *cobra.Command {
 			if err != nil {
 				return misused(c, err)
 			}
-			return p.withSwitch(c, form, func(s ambit.HaltSwitch) error {
+			return p.withSwitch(c, form, func(app *ambit.App, s ambit.HaltSwitch) error {
 				if err := s.Halt(c.Context(), list...); err != nil {
 					return err
 				}
@@ -39,6 +40,7 @@ func (p Program) haltCommand() *cobra.Command {
 				if err != nil {
 					return fmt.Errorf("it is halted, and what else is cannot be read: %w", err)
 				}
+				writeUnknownHalts(c.ErrOrStderr(), app, list)
 				return writeHaltTable(c.OutOrStdout(), haltRows(s, stopped))
 			})
 		},
@@ -55,7 +57,7 @@ func (p Program) haltsCommand() *cobra.Command {
 		Long:  "Show what the halt file or the store of the application stops. What other forms of the switch stop, each\ninstance alone knows.",
 		Args:  arguments(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withSwitches(c, form, func(switches []ambit.HaltSwitch) error {
+			return p.withSwitches(c, form, func(_ *ambit.App, switches []ambit.HaltSwitch) error {
 				var rows [][]string
 				var unread []error
 				for _, s := range switches {
@@ -88,7 +90,7 @@ func (p Program) resumeCommand() *cobra.Command {
 			if form == "" {
 				return misused(c, errors.New("which form to release is missing: --form FORM, as the command halts shows it"))
 			}
-			return p.withSwitch(c, form, func(s ambit.HaltSwitch) error { return resume(c, s) })
+			return p.withSwitch(c, form, func(_ *ambit.App, s ambit.HaltSwitch) error { return resume(c, s) })
 		},
 	}
 	addForm(c, &form)
@@ -113,6 +115,20 @@ func resume(c *cobra.Command, s ambit.HaltSwitch) error {
 		return err
 	}
 	return s.Resume(c.Context(), list)
+}
+
+// writeUnknownHalts names capabilities that are stopped and that the application, if it
+// was opened, does not have. It ignores errors: what was asked for is stopped.
+func writeUnknownHalts(w io.Writer, app *ambit.App, list []ambit.Halt) {
+	if app == nil {
+		return
+	}
+	contracts := app.Capabilities()
+	for _, h := range list {
+		if h.Kind == ambit.HaltCapability && !slices.ContainsFunc(contracts, func(c ambit.AnyContract) bool { return c.Name() == h.Of }) {
+			_, _ = fmt.Fprintf(w, "this program has no capability %q, so that stops none of its own: the command list shows those that there are\n", visible.Text(h.Of))
+		}
+	}
 }
 
 // readSwitch returns what a form stops, and what of it means nothing and therefore

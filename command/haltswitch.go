@@ -48,35 +48,36 @@ func (o Options) checkHalts() error {
 }
 
 // withSwitch does something with the one form that a command is about.
-func (p Program) withSwitch(c *cobra.Command, form string, do func(ambit.HaltSwitch) error) error {
-	return p.withSwitches(c, form, func(switches []ambit.HaltSwitch) error {
+func (p Program) withSwitch(c *cobra.Command, form string, do func(*ambit.App, ambit.HaltSwitch) error) error {
+	return p.withSwitches(c, form, func(app *ambit.App, switches []ambit.HaltSwitch) error {
 		if len(switches) > 1 {
 			return misused(c, fmt.Errorf("this application has more than one form of the switch: say which by --form, %s", formsOf(switches)))
 		}
-		return do(switches[0])
+		return do(app, switches[0])
 	})
 }
 
 // withSwitches does something with the forms that a command is about, of which
-// there is at least one. It opens the application where that alone could know them.
-func (p Program) withSwitches(c *cobra.Command, form string, do func([]ambit.HaltSwitch) error) error {
+// there is at least one. It opens the application where that alone could know them;
+// otherwise that is nil.
+func (p Program) withSwitches(c *cobra.Command, form string, do func(*ambit.App, []ambit.HaltSwitch) error) error {
 	path, by, err := givenHaltFile(c)
 	switch {
 	case err != nil:
 		return err
 	case path != "" && (form == "" || form == fileForm):
-		return do([]ambit.HaltSwitch{newHaltFile(path)})
+		return do(nil, []ambit.HaltSwitch{newHaltFile(path)})
 	case path != "" && by != haltFileVariable:
 		return misused(c, fmt.Errorf("the file of %s is the form %q, and --form says %q: leave one of them out", by, fileForm, form))
 	}
 	opened := false
-	err = p.open(c, func(_ *ambit.App, options Options) error {
+	err = p.open(c, func(app *ambit.App, options Options) error {
 		opened = true
 		switches, err := options.switches(c, form)
 		if err != nil {
 			return err
 		}
-		return do(switches)
+		return do(app, switches)
 	})
 	if err != nil && !opened { // not in its own form: it says nothing about the switch
 		return fmt.Errorf("the application does not open, which could know how it is halted: %s\nif it obeys a file, name that by --%s, or by %s",

@@ -124,7 +124,7 @@ func (p Program) withKey(c *cobra.Command, name string, do func(ctx context.Cont
 func (p Program) withKeys(c *cobra.Command, do func(apikey.Store) error) error {
 	return p.open(c, func(_ *ambit.App, options Options) error {
 		if options.Keys == nil {
-			return misused(c, errors.New("this program keeps no API keys in a store"))
+			return withoutOption("This program keeps no API keys in a store.", "Keys")
 		}
 		return do(options.Keys)
 	})

@@ -85,7 +85,7 @@ func (o Options) principal(ctx context.Context, name string) (*ambit.Principal, 
 	case name != "" && o.Principals == nil:
 		return nil, &ambit.Error{
 			Code: ambit.CodeInvalidInput, Message: "This application's command line knows no names for --as.",
-			Hint: "Leave --as out.",
+			Hint: o.withoutNames(),
 		}
 	case name != "":
 		p, err := o.Principals(ctx, name)
@@ -100,8 +100,16 @@ func (o Options) principal(ctx context.Context, name string) (*ambit.Principal, 
 	case len(o.Serve.Trust.Authenticators) > 0:
 		return nil, &ambit.Error{
 			Code: ambit.CodeUnauthenticated, Message: "This application knows its callers, and its command line knows no names for them.",
-			Hint: "Its developers have to give it names; until then it is called over the network, with a credential.",
+			Hint: o.withoutNames(),
 		}
 	}
 	return &ambit.Principal{Kind: ambit.KindAnonymous}, nil
+}
+
+// withoutNames says what to do where the command line knows no names for callers.
+func (o Options) withoutNames() string {
+	if len(o.Serve.Trust.Authenticators) > 0 {
+		return "Its developers have to give it names, in command.Options.Principals; until then it is called over the network, with a credential."
+	}
+	return "Leave --as out."
 }

@@ -14,6 +14,9 @@ import (
 // those who decide, and those who read the record. For everybody else there is
 // nothing. Where the application asks for it, they have shown who they are.
 func (o Options) human(c *cobra.Command, as string) (*ambit.Principal, error) {
+	if o.Principals == nil {
+		return nil, noPersons()
+	}
 	person, err := o.principal(c.Context(), as)
 	switch {
 	case err != nil:
@@ -33,6 +36,12 @@ func (o Options) human(c *cobra.Command, as string) (*ambit.Principal, error) {
 		return nil, err
 	}
 	return person, nil
+}
+
+// noPersons is the answer of a command that only persons have, where the command line
+// knows none: neither with --as nor without could anybody have it.
+func noPersons() error {
+	return withoutOption("This is for persons, and this program's command line knows no names for them.", "Principals")
 }
 
 // takenAtTheirWord is what a person is told, in a line, who decides without having

@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-dev/ambit/serve"
 	"github.com/ambit-dev/ambit/store/memory"
 	"github.com/ambit-dev/ambit/trust/approval"
+	"github.com/ambit-dev/ambit/trust/audit"
 )
 
 // A program that serves says in its log that its command line takes persons at
@@ -53,6 +54,37 @@ func TestT12_ServersSayThatNobodyIsAskedForProof(t *testing.T) {
 		stop()
 		if got := strings.Count(said.String(), "whoever can start this program decides about proposals as any person that --as names, and nobody asks for proof: set command.Options.Prove"); got != test.want {
 			t.Errorf("%s: want the notice %d times, got it %d times in:\n%s", test.name, test.want, got, said.String())
+		}
+	}
+}
+
+// What only persons have says so where the command line knows none, and where its
+// developers put them, with a name and without.
+func TestPersonsWithoutPrincipals(t *testing.T) {
+	t.Parallel()
+	ring, err := ambit.ParseKeyRing(ambit.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet, store := slog.New(slog.DiscardHandler), memory.New()
+	log, err := audit.New(store, audit.Options{Keys: ring, Application: "quiet", Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	approvals, err := approval.New(store, approval.Options{Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"code":"invalid_input","message":"This is for persons, and this program's command line knows no names for them.","hint":"Its developers have to set command.Options.Principals."}` + "\n"
+	for _, args := range [][]string{
+		{"approvals", "list"}, {"approvals", "list", "--as", "boss"}, {"grants", "list"}, {"audit", "search"}, {"audit", "search", "--as", "boss"},
+	} {
+		app := ambit.New(ambit.Options{Name: "quiet", Keys: ring, Logger: quiet})
+		var stdout, stderr bytes.Buffer
+		code := command.Run(t.Context(), app, command.Options{Approvals: approvals, Audit: log}, args, strings.NewReader(""), &stdout, &stderr)
+		if code != 2 || stdout.Len() > 0 || stderr.String() != want {
+			t.Errorf("%v: want exit code 2 and %s, got %d, %q, %s", args, want, code, stdout.String(), stderr.String())
 		}
 	}
 }
