@@ -116,6 +116,25 @@ func TestT22_NoticeWithoutARecord(t *testing.T) {
 	}
 }
 
+// The operator is told, in one line, of what destroys and shows nobody what.
+func TestNoticeWithoutAPreview(t *testing.T) {
+	t.Parallel()
+	define := func(name string, effect ambit.Effect) ambit.Capability[echoInput, echoOutput] {
+		spec := echoSpec()
+		spec.Name, spec.Effect, spec.Expose = name, effect, ambit.HTTP
+		return ambit.Define(spec, echo)
+	}
+	seen := define("seen", ambit.Destructive).WithPreview(func(context.Context, echoInput) (ambit.Preview, error) { return ambit.Preview{Summary: "Less"}, nil })
+	app := newApp(ambit.Options{Ledger: &diary{Ledger: storage.New()}}, define("sent", ambit.External), define("purge", ambit.Destructive), seen, define("wipe", ambit.Destructive))
+	want := []string{"whoever confirms or decides about a call of purge, wipe is shown its input and not what it would destroy: add WithPreview to the capability"}
+	if diff := cmp.Diff(want, app.Notices()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := newApp(ambit.Options{Ledger: &diary{Ledger: storage.New()}}, define("sent", ambit.External), seen).Notices(); len(got) != 0 {
+		t.Errorf("with a preview: want no notice, got %q", got)
+	}
+}
+
 // What was approved is what the handler gets, and nothing beside it, whatever the
 // caller's Go value holds.
 func TestT15_ApprovedInput(t *testing.T) {

@@ -3,6 +3,7 @@ package ambit
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // readier is what a part of the application may also be that has something to
@@ -29,6 +30,9 @@ func (a *App) ready() (faults []error) {
 	if a.approves() && a.options.Resolve == nil && a.options.Policy == nil {
 		a.notices = append(a.notices, "who has approved a call counts as permitted to for as long as the approval may be used, whatever happens to the permission meanwhile: set Options.Resolve, or a Policy that looks it up")
 	}
+	if names := a.unseen(); len(names) > 0 {
+		a.notices = append(a.notices, "whoever confirms or decides about a call of "+strings.Join(names, ", ")+" is shown its input and not what it would destroy: add WithPreview to the capability")
+	}
 	part, ok := a.options.Ledger.(readier)
 	if !ok {
 		return nil
@@ -41,4 +45,16 @@ func (a *App) ready() (faults []error) {
 		a.notices = append(a.notices, notice)
 	}
 	return faults
+}
+
+// unseen names the destructive capabilities that cannot say what a call would
+// destroy, as far as they are loaded.
+func (a *App) unseen() (names []string) {
+	for _, e := range a.entries {
+		made := e.implementation.Load()
+		if e.contract.spec.Effect == Destructive && made != nil && !made.binding.newFrame().previews() {
+			names = append(names, e.contract.spec.Name)
+		}
+	}
+	return names
 }

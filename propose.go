@@ -243,9 +243,13 @@ func (o *once) lapsed(s Standing) *Error {
 func (a *App) confirmationRequired(call *Call, within time.Duration, shown shownPreview) *Error {
 	o := call.once
 	c := confirmation{id: o.claim.Approval.ID, preview: shown.digest, expires: time.Now().Add(within)}
+	look := "Look at what it would do"
+	if shown.text == nil {
+		look = "What it would do is shown by its input alone"
+	}
 	return &Error{
 		Code: CodeConfirmationRequired, Message: "This call has to be confirmed, and has not run.",
-		Hint: "Look at what it would do; to do it, repeat the very same call with approval.token " + howToConfirm(call.run.surface) + ".",
+		Hint: look + "; to do it, repeat the very same call with approval.token " + howToConfirm(call.run.surface) + ".",
 		Approval: &Awaited{
 			ID: c.id, Level: Confirm, State: ProposalPending, Operation: o.operation, Token: c.seal(a.seals.confirmations, o.operation, call.Agent()), Expires: c.expires, Preview: shown.text,
 		},

@@ -1,10 +1,13 @@
 package command
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/surface/mcp"
+	"github.com/ambit-dev/ambit/trust"
 )
 
 func (p Program) mcpCommand() *cobra.Command {
@@ -25,6 +28,9 @@ func (p Program) mcpCommand() *cobra.Command {
 			}
 			for _, notice := range app.Notices() {
 				app.Logger().Warn(notice)
+			}
+			if names := trust.OutOfReach(c.Context(), app, ambit.MCP); principal.Anonymous() && len(names) > 0 {
+				app.Logger().Warn("nobody can call " + strings.Join(names, ", ") + " here: a call takes a principal, and this program works on nobody's behalf: set command.Options.Principals, and name one by --as")
 			}
 			options.warnUnproved(app)
 			defer haltOnSignal(app)()

@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/ambit-dev/ambit"
@@ -40,6 +42,10 @@ func Handler(app *ambit.App, o Options) (http.Handler, error) {
 	for _, notice := range app.Notices() {
 		app.Logger().Warn(notice)
 	}
+	if names := outOfReach(app, o.Trust); len(names) > 0 {
+		app.Logger().Warn("nobody can call " + strings.Join(names, ", ") + " over the network: a call takes a credential, and nothing here reads one: " +
+			"give trust.Options Authenticators (package trust/apikey has one for API keys), or let everybody in by the permission ambit.Public")
+	}
 	for _, a := range o.Trust.Authenticators {
 		if n, ok := a.(trust.Noticer); ok {
 			for _, notice := range n.Notices() {
@@ -58,6 +64,21 @@ func Handler(app *ambit.App, o Options) (http.Handler, error) {
 		}
 	}
 	return trust.Front(o.Trust, handler)
+}
+
+// outOfReach names the capabilities that nobody can call, because the application
+// reads no credentials.
+func outOfReach(app *ambit.App, o trust.Options) []string {
+	if len(o.Authenticators) > 0 {
+		return nil
+	}
+	names := trust.OutOfReach(context.Background(), app, ambit.HTTP)
+	for _, name := range trust.OutOfReach(context.Background(), app, ambit.MCP) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // split sends requests for one path to MCP and all others to the API.

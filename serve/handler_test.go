@@ -141,3 +141,38 @@ func TestNoticesAreLogged(t *testing.T) {
 		}
 	}
 }
+
+// An application that reads no credentials says at the start what nobody can call.
+func TestNoticeOfWhatNobodyCanCall(t *testing.T) {
+	t.Parallel()
+	define := func(name, permission string, expose ambit.Surface) ambit.AnyCapability {
+		return ambit.Define(ambit.Spec{
+			Name: name, Description: "Do it.", Effect: ambit.Read, Permission: permission, Expose: expose,
+		}, func(context.Context, ambit.Empty) (ambit.Empty, error) { return ambit.Empty{}, nil })
+	}
+	policy := ambit.PolicyFunc(func(_ context.Context, p *ambit.Principal, permission string) (bool, error) {
+		return p.Anonymous() && permission == "guests", nil
+	})
+	for _, test := range []struct {
+		name    string
+		options trust.Options
+		want    string
+	}{
+		{"nobody reads credentials", trust.Options{}, `msg="nobody can call over.both, over.http, over.mcp over the network: `},
+		{"also where everybody is served", trust.Options{AllowUnauthenticated: true}, `msg="nobody can call over.both, over.http, over.mcp over the network: `},
+		{"credentials are read", trust.Options{Authenticators: []trust.Authenticator{noting{}}}, ""},
+	} {
+		var log strings.Builder
+		app := ambit.New(ambit.Options{Name: "served", Policy: policy, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		app.Add(
+			define("over.http", "staff", ambit.HTTP), define("over.both", ambit.Authenticated, ambit.HTTP|ambit.MCP), define("over.mcp", "staff", ambit.MCP),
+			define("open", ambit.Public, ambit.HTTP|ambit.MCP), define("guests", "guests", ambit.HTTP), define("local", "staff", 0),
+		)
+		if _, err := serve.Handler(app, serve.Options{Trust: test.options}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(log.String(), "nobody can call"); test.want == "" && got != 0 || !strings.Contains(log.String(), test.want) || got > 1 {
+			t.Errorf("%s: want %q once, got %q", test.name, test.want, log.String())
+		}
+	}
+}

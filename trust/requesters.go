@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/ambit-dev/ambit"
@@ -21,4 +22,22 @@ func CheckRequesters(app *ambit.App, surface ambit.Surface, o Options) error {
 		}
 	}
 	return nil
+}
+
+// OutOfReach names the capabilities on a surface that take a credential: where no
+// caller can show one, nobody can call them. It asks the application what it lets
+// anonymous callers do, and freezes it.
+func OutOfReach(ctx context.Context, app *ambit.App, surface ambit.Surface) (names []string) {
+	ctx, run := app.NewRun(ctx, ambit.RunOptions{Principal: &ambit.Principal{Kind: ambit.KindAnonymous}, Surface: surface})
+	defer run.End()
+	for _, c := range app.Capabilities() {
+		name := c.Name()
+		if surface == ambit.MCP {
+			name = c.ToolName()
+		}
+		if c.Spec().Expose.Has(surface) && ambit.CodeOf(run.Admit(ctx, name)) == ambit.CodeUnauthenticated {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
