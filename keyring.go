@@ -58,7 +58,7 @@ func (r *KeyRing) Format(w fmt.State, _ rune) {
 }
 
 // makeKey says how to make a key, to whoever starts a program without a good one.
-const makeKey = `make one with NewKey, or openssl rand 32 | basenc --base64url | tr -d '=\n'`
+const makeKey = `make one with openssl rand 32 | basenc --base64url | tr -d '=\n'`
 
 // NewKeyRing returns a ring of these keys, the one that seals first.
 func NewKeyRing(keys ...Key) (*KeyRing, error) {

@@ -21,10 +21,11 @@ import (
 )
 
 // newAuditedProgram is a program that has an audit record, in which each start
-// puts a few calls. Its flag spoils the record.
+// puts a few calls. Its flags spoil the record, and read it with another key ring.
 func newAuditedProgram() command.Program {
 	flags := flag.NewFlagSet("audited", flag.ContinueOnError)
 	spoil := flags.Bool("spoil", false, "remove an entry behind the log's back")
+	other := flags.Bool("other-ring", false, "read the record with another key ring")
 	person := func(tenant, name string, permissions ...string) *ambit.Principal {
 		return &ambit.Principal{Tenant: tenant, Authority: "stdio", Subject: name, Permissions: append(permissions, "stock:read", "stock:write"), Unscoped: true}
 	}
@@ -61,6 +62,13 @@ func newAuditedProgram() command.Program {
 				err = errors.Join(err, takeOut(ctx, store))
 			}
 			options := command.Options{Principals: command.Named(principals), Audit: log, Close: log.Close}
+			if err == nil && *other {
+				keys, err = ambit.ParseKeyRing(ambit.NewKey())
+				if err == nil {
+					options.Audit, err = audit.New(store, audit.Options{Keys: keys, Application: "audited", Logger: slog.New(slog.DiscardHandler)})
+					options.Close = func() error { return errors.Join(log.Close(), options.Audit.Close()) }
+				}
+			}
 			return app, options, err
 		},
 	}
@@ -97,6 +105,18 @@ func takeOut(ctx context.Context, store *memory.Store) error {
 		return fmt.Errorf("%d entries: %w", len(page), err)
 	}
 	return store.Prune(ctx, audit.Cut{Tenant: "acme", Writer: page[1].Writer, Seq: page[1].Seq, MAC: page[1].MAC})
+}
+
+// Whoever verifies with the wrong keys is told that first.
+func TestT24_VerifyWithTheWrongRing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var stdout, stderr bytes.Buffer
+	code := newAuditedProgram().Run(t.Context(), []string{"audit", "verify", "--as", "reader", "--other-ring"}, strings.NewReader(""), &stdout, &stderr)
+	const hint = `"hint":"No key of the ring fits any entry, cut or checkpoint: is this the right key ring? If it is, all of it was written anew."`
+	first, _, _ := strings.Cut(stdout.String(), `"findings"`)
+	if code != ambit.CodeConflict.ExitCode() || !strings.Contains(first, hint) || !strings.Contains(stderr.String(), hint) {
+		t.Errorf("want the hint in front of the findings and with the failure, got %d, %s, %s", code, stdout.String(), stderr.String())
+	}
 }
 
 // The record is for persons who hold the permission, and ends at their tenant.

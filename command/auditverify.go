@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,13 +56,14 @@ func (p Program) auditVerifyCommand() *cobra.Command {
 
 // verifyTenants writes the reports, and fails where something was found.
 func verifyTenants(ctx context.Context, c *cobra.Command, log *audit.Log, tenants []string, checkpoints []audit.Checkpoint) error {
-	findings := 0
+	findings, hint := 0, ""
 	for _, tenant := range tenants {
 		report, err := log.Verify(ctx, tenant, checkpoints)
 		if err != nil {
 			return err
 		}
 		findings += len(report.Findings)
+		hint = cmp.Or(hint, report.Hint)
 		text, err := json.Marshal(report)
 		if err != nil {
 			return err
@@ -74,7 +76,7 @@ func verifyTenants(ctx context.Context, c *cobra.Command, log *audit.Log, tenant
 		}
 	}
 	if findings > 0 {
-		return ambit.Errorf(ambit.CodeConflict, "The audit record is not as it was written: %s.", plural.Of(findings, "finding"))
+		return ambit.Errorf(ambit.CodeConflict, "The audit record is not as it was written: %s.", plural.Of(findings, "finding")).WithHint(hint)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func TestServes(t *testing.T) {
 func TestNoKeys(t *testing.T) {
 	t.Setenv("AMBIT_KEYS", "")
 	_, _, err := open(t.Context(), "")
-	if want := "AMBIT_KEYS: ambit: a key ring needs a key: make one with NewKey, or openssl rand 32 | basenc --base64url | tr -d '=\\n'"; err == nil || err.Error() != want {
+	if want := "AMBIT_KEYS: ambit: a key ring needs a key: make one with openssl rand 32 | basenc --base64url | tr -d '=\\n'"; err == nil || err.Error() != want {
 		t.Errorf("want %q, got %v", want, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -141,6 +142,73 @@ func TestWhoSettlesSeesTheRecord(t *testing.T) {
 	s.must(s.decide(bob, id, approval.SettleSucceeded))
 	if view, err = s.approvals.View(t.Context(), s.app, bob, id); err != nil || view.Ended != nil {
 		t.Errorf("once it is settled: want no more of it, got %+v, %v", view.Ended, err)
+	}
+}
+
+// dying is a store as a process sees it that dies within the handler: nothing of the
+// call's end comes there until the test is over.
+type dying struct {
+	*memory.Store
+	over atomic.Bool
+}
+
+func (d *dying) FinishWith(ctx context.Context, c ambit.Claim, ending ambit.Ending, e audit.Entry) error {
+	if d.over.Load() {
+		return d.Store.FinishWith(ctx, c, ending, e)
+	}
+	return errors.New("the process has died")
+}
+
+func (d *dying) Append(ctx context.Context, entries ...audit.Entry) error {
+	if !d.over.Load() && slices.ContainsFunc(entries, func(e audit.Entry) bool { return e.Kind == audit.KindOutcome }) {
+		return errors.New("the process has died")
+	}
+	return d.Store.Append(ctx, entries...)
+}
+
+// What a person has settled by another process is no longer a call that has not ended.
+func TestSettledIsNotOpen(t *testing.T) {
+	t.Parallel()
+	quiet, store := slog.New(slog.DiscardHandler), memory.New()
+	keys, err := ambit.ParseKeyRing(ambit.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type both interface {
+		approval.Store
+		audit.Store
+	}
+	approvalsOn := func(store both) (*approval.Approvals, *audit.Log) {
+		log, err := audit.New(store, audit.Options{Keys: keys, Application: "notes", Logger: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = log.Close() })
+		approvals, err := approval.New(store, approval.Options{Audit: log, Logger: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return approvals, log
+	}
+	process := &dying{Store: store}
+	dead, lost := approvalsOn(process)
+	t.Cleanup(func() { process.over.Store(true) })
+	n := newNotesOn(t, store, approval.Options{}, func(o *ambit.Options) { o.Approver, o.Ledger, o.Logger = dead, lost, quiet })
+	var alive *audit.Log
+	n.approvals, alive = approvalsOn(store)
+	bob := n.person("bob")
+	id := n.ask(n.person("alice"), "notes.purge", "old")
+	n.must(n.decide(bob, id, approval.Approve))
+	n.call(n.person("alice"), "notes.purge", shelfInput{Folder: "old"}, "")
+	n.store.Advance(ambit.DefaultDeadline * 10)
+	for _, open := range []int{1, 0} {
+		report, err := alive.Verify(t.Context(), "", nil)
+		if err != nil || len(report.Findings) > 0 || len(report.Open) != open {
+			t.Errorf("%s: want %d open, got %+v, %v", n.state(id), open, report, err)
+		}
+		if open == 1 {
+			n.must(n.decide(bob, id, approval.SettleFailed))
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"slices"
+	"strings"
 )
 
 // verification is how far the verification of one chain has come.
@@ -30,7 +31,16 @@ type verification struct {
 	wrong    []wrong  // the first of them
 	findings []Finding
 	gaps     []CountedGap
-	open     map[string]uint64 // numbers of the intents without an outcome, by call
+	open     map[string]intent // those without an outcome, by call
+
+	settled          map[string]bool // of all chains of the tenant: proposals whose calls persons have settled
+	signed, unsigned bool            // whether a cut or a checkpoint is, and whether one is not
+}
+
+// intent is where a call says that it begins, and by which proposal, if by one.
+type intent struct {
+	seq      uint64
+	proposal string
 }
 
 // wrong is an entry whose code is not the one that belongs to it.
@@ -44,7 +54,7 @@ type wrong struct {
 const maxCompared = 16
 
 func newVerification(tenant, writer string, keys [][]byte) *verification {
-	v := &verification{tenant: tenant, writer: writer, known: -1, next: 1, anchored: true, marks: map[uint64]Checkpoint{}, open: map[string]uint64{}}
+	v := &verification{tenant: tenant, writer: writer, known: -1, next: 1, anchored: true, marks: map[uint64]Checkpoint{}, open: map[string]intent{}}
 	for _, key := range keys {
 		v.codes = append(v.codes, hmac.New(sha256.New, key))
 	}
@@ -59,6 +69,7 @@ func (v *verification) found(kind FindingKind, seq, through uint64, format strin
 
 // begin takes what says that the front of the chain was removed.
 func (v *verification) begin(c Cut, signed bool) {
+	v.signed, v.unsigned = v.signed || signed, v.unsigned || !signed
 	if !signed {
 		v.found(FoundForgedCut, c.Seq, c.Seq, "The cut at entry %d is not signed by a key of the ring.", c.Seq)
 		return
@@ -69,6 +80,7 @@ func (v *verification) begin(c Cut, signed bool) {
 
 // expect takes a checkpoint.
 func (v *verification) expect(c Checkpoint, signed bool) {
+	v.signed, v.unsigned = v.signed || signed, v.unsigned || !signed
 	if !signed {
 		v.found(FoundForgedCheckpoint, c.Seq, c.Seq, "The checkpoint at entry %d is not signed by a key of the ring.", c.Seq)
 		return
@@ -100,9 +112,13 @@ func (v *verification) entry(e *Entry) {
 	}
 	switch e.Kind {
 	case KindIntent:
-		v.open[e.Call] = e.Seq
+		v.open[e.Call] = intent{e.Seq, e.Proposal}
 	case KindOutcome:
 		delete(v.open, e.Call)
+	case KindDecision:
+		if r, err := e.Record(); err == nil && e.Proposal != "" && strings.HasPrefix(r.Verdict, "settle-") {
+			v.settled[e.Proposal] = true
+		}
 	case KindGap:
 		if r, err := e.Record(); err == nil && r.Gap != nil {
 			v.gaps = append(v.gaps, CountedGap{v.writer, e.Seq, *r.Gap})
@@ -111,11 +127,14 @@ func (v *verification) entry(e *Entry) {
 	v.next, v.before, v.anchored = e.Seq+1, bytes.Clone(e.MAC), true
 }
 
-// unended returns the calls without an outcome, in the order of their intents.
+// unended returns the calls without an outcome that nobody has settled, in the order
+// of their intents.
 func (v *verification) unended() []Open {
 	var list []Open
-	for call, seq := range v.open {
-		list = append(list, Open{v.writer, seq, call})
+	for call, begun := range v.open {
+		if !v.settled[begun.proposal] {
+			list = append(list, Open{v.writer, begun.seq, call})
+		}
 	}
 	slices.SortFunc(list, func(a, b Open) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list[:min(len(list), maxFindings)]

@@ -56,8 +56,9 @@ type CountedGap struct {
 	Gap
 }
 
-// Open is a call that has an intent and no outcome: it is under way, or was
-// interrupted, and nobody can tell by the record whether it took effect.
+// Open is a call that has an intent and no outcome, and whose end no person has
+// settled: it is under way, or was interrupted, and nobody can tell by the record
+// whether it took effect.
 type Open struct {
 	// Writer and Seq name the intent.
 	Writer string `json:"writer"`
@@ -74,12 +75,15 @@ type Report struct {
 	Chains      int    `json:"chains"`
 	Entries     uint64 `json:"entries"`
 	Checkpoints int    `json:"checkpoints"`
+	// Hint says that no key of the ring fits anything, since all findings can follow
+	// from a wrong ring. Empty: one fits, or there is nothing.
+	Hint string `json:"hint,omitempty"`
 	// Findings are what is wrong: empty for a record that is as it was written.
 	// Of one chain at most a hundred are told.
 	Findings []Finding `json:"findings"`
 	// Gaps are what the record says it does not have.
 	Gaps []CountedGap `json:"gaps"`
-	// Open are the calls that have not ended, of one chain at most a hundred.
+	// Open are the calls that have not ended, as far as anybody knows, of one chain at most a hundred.
 	Open []Open `json:"open"`
 }
 
@@ -96,8 +100,11 @@ func (l *Log) Verify(ctx context.Context, tenant string, checkpoints []Checkpoin
 	if err != nil {
 		return Report{}, err
 	}
-	for _, writer := range slices.Sorted(maps.Keys(chains)) {
+	fits, misfits, settled := false, false, map[string]bool{}
+	writers := slices.Sorted(maps.Keys(chains))
+	for _, writer := range writers {
 		v := chains[writer]
+		v.settled = settled
 		if err := l.read(ctx, v); err != nil {
 			return Report{}, err
 		}
@@ -106,7 +113,14 @@ func (l *Log) Verify(ctx context.Context, tenant string, checkpoints []Checkpoin
 		report.Entries += v.entries
 		report.Findings = append(report.Findings, v.findings...)
 		report.Gaps = append(report.Gaps, v.gaps...)
-		report.Open = append(report.Open, v.unended()...)
+		fits = fits || v.signed || v.known >= 0
+		misfits = misfits || v.unsigned || len(v.misfits) > 0
+	}
+	for _, writer := range writers { // when it is known what was settled
+		report.Open = append(report.Open, chains[writer].unended()...)
+	}
+	if misfits && !fits {
+		report.Hint = "No key of the ring fits any entry, cut or checkpoint: is this the right key ring? If it is, all of it was written anew."
 	}
 	if err := l.readList(ctx, tenant, &report); err != nil {
 		return Report{}, err
