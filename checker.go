@@ -9,7 +9,7 @@ import (
 // Checker is what an input type implements that has rules across its members,
 // such as an end that must not come before its start. Check is called once the
 // schema's own rules hold, must change nothing, and returns what is wrong, each
-// fault with the JSON Pointer of the member to blame. A fault's Rule is
+// fault with the JSON Pointer of the member to blame, as in [Invalid]. A fault's Rule is
 // "application" where it is empty; at most [schema.MaxFaults] are told.
 //
 // Only the input's own Check is called. One of a struct within it is for the

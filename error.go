@@ -78,13 +78,23 @@ func Errorf(code Code, format string, args ...any) *Error {
 }
 
 // Invalid makes the error for an input value that the schema allows and the
-// application does not. Pointer is its JSON Pointer ("/dueDate"), allowed the
-// values that would do, if they can be listed.
+// application does not. Pointer is its JSON Pointer (RFC 6901): "/dueDate",
+// "/items/0/name", "" for the whole input; the first slash is put there where it is
+// left out. Allowed are the values that would do, if they can be listed.
 func Invalid(pointer, message string, allowed ...any) *Error {
+	pointer = fromRoot(pointer)
 	return &Error{
 		Code: CodeInvalidInput, Message: message, Field: pointer, Allowed: allowed,
 		Faults: []Fault{{Pointer: pointer, Rule: "application", Message: message, Allowed: allowed}},
 	}
+}
+
+// fromRoot puts the slash in front of a JSON Pointer that was left out.
+func fromRoot(pointer string) string {
+	if pointer == "" || pointer[0] == '/' {
+		return pointer
+	}
+	return "/" + pointer
 }
 
 // WithHint returns a copy of e that also says what to do.

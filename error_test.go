@@ -89,6 +89,16 @@ func TestErrorJSON(t *testing.T) {
 	}
 }
 
+// A place in the input is a JSON Pointer, also where the slash in front was left out.
+func TestInvalidPoints(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{"": "", "/dueDate": "/dueDate", "dueDate": "/dueDate", "items/0": "/items/0", "/": "/"} {
+		if e := ambit.Invalid(given, "must be in the future"); e.Field != want || e.Faults[0].Pointer != want {
+			t.Errorf("%q: want %q, got %q and %q", given, want, e.Field, e.Faults[0].Pointer)
+		}
+	}
+}
+
 func TestRetryable(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

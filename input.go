@@ -75,11 +75,11 @@ func (a *App) repair(call *Call, in *invocation, data []byte, faults []Fault) ([
 	return repaired, nil
 }
 
-// crossFaults bounds what an input type's own rules say.
+// crossFaults bounds what an input type's own rules say, and completes it.
 func crossFaults(faults []Fault) []Fault {
 	faults = faults[:min(len(faults), schema.MaxFaults)]
 	for i := range faults {
-		faults[i].Message = cut(faults[i].Message, maxMessage)
+		faults[i].Message, faults[i].Pointer = cut(faults[i].Message, maxMessage), fromRoot(faults[i].Pointer)
 		if faults[i].Rule == "" {
 			faults[i].Rule = "application"
 		}

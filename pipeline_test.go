@@ -440,7 +440,7 @@ type spanInput struct {
 
 func (in *spanInput) Check(context.Context) []ambit.Fault {
 	if in.To < in.From {
-		return []ambit.Fault{{Pointer: "/to", Message: "must not come before /from"}}
+		return []ambit.Fault{{Pointer: "to", Message: "must not come before /from"}}
 	}
 	return nil
 }

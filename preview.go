@@ -75,7 +75,9 @@ func (a *App) preview(call *Call, in *invocation) (shown shownPreview, failure *
 	f := in.frame
 	made, err := chain(ctx, call, &passage{}, in.entry.implementation.Load().middleware, 0, func(ctx context.Context) (any, error) { return f.preview(ctx) })
 	if err != nil {
-		return shownPreview{}, a.handlerError(call, err)
+		failure := a.handlerError(call, err)
+		failure.cause = fmt.Errorf("the preview of %s: %w", call.Capability(), firstError(failure.cause, err))
+		return shownPreview{}, failure
 	}
 	p, ok := made.(Preview)
 	if !ok {

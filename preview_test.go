@@ -1,8 +1,10 @@
 package ambit_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -237,6 +239,30 @@ func TestT16_PreviewIsChecked(t *testing.T) {
 		if got := ambit.CodeOf(err); got != test.want || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: want %q, got %v", test.name, test.want, err)
 		}
+	}
+}
+
+// What keeps a preview from being computed is told as the preview's, to observers and
+// in the log.
+func TestPreviewThatFailsIsNamed(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	seen := &records{}
+	p := newPurging(func(o *ambit.Options, _ *ambit.Spec) {
+		o.Logger, o.Observers = slog.New(slog.NewTextHandler(&log, nil)), []ambit.Observer{seen}
+	})
+	p.preview = func(context.Context, purgeInput) (ambit.Preview, error) {
+		return ambit.Preview{}, errors.New("no connection")
+	}
+	if got := ambit.CodeOf(p.ask(t)); got != ambit.CodeUpstream {
+		t.Errorf("want upstream, got %q", got)
+	}
+	const want = "the preview of notes.purge: no connection"
+	if e := seen.last(t); e.Cause == nil || e.Cause.Error() != want {
+		t.Errorf("want an event with the cause %q, got %v", want, e.Cause)
+	}
+	if !strings.Contains(log.String(), `cause="`+want+`"`) {
+		t.Errorf("want the cause %q in the log, got:\n%s", want, log.String())
 	}
 }
 
