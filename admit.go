@@ -13,6 +13,7 @@ type refusal struct {
 	message string
 	cause   error
 	agent   AgentLevel // that is needed
+	lacks   bool       // what refuses is that the principal has not the permission
 }
 
 func (r refusal) refused() bool { return r.code != "" }
@@ -140,7 +141,9 @@ func (a *App) permitted(ctx context.Context, who *Principal, permission string) 
 	case !ok && a.options.HideForbidden && !who.Anonymous():
 		return refusal{code: CodeNotFound}
 	case !ok:
-		return a.denied(who, "")
+		refused := a.denied(who, "")
+		refused.lacks = true
+		return refused
 	}
 	return refusal{}
 }

@@ -61,6 +61,7 @@ const (
 	didMore    uint32 = 1 << iota // a call within had an effect that would be repeated
 	entered                       // the handler has been called
 	previewing                    // what runs is the preview
+	lacking                       // the principal is known and has not the permission
 )
 
 // is reports whether a mark is set.

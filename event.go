@@ -47,6 +47,9 @@ func (c *Call) complete(event *Event, failure *Error) {
 	if c.hidden {
 		event.Capability, event.Effect, event.Own, event.RecordInput = "", 0, false, false
 	}
+	if c.is(lacking) {
+		event.Lacks = c.entry.contract.spec.Permission
+	}
 	if failure != nil {
 		event.Code, event.Cause, event.Faults = failure.Code, failure.cause, len(failure.Faults)
 	}

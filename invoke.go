@@ -151,6 +151,9 @@ func (a *App) admitCall(call *Call, in *invocation, now, since time.Time) *Error
 	case call.hidden:
 		return a.suggest(ctx, run, in.asked(), unknown(in.asked()))
 	case refused.refused():
+		if refused.lacks && refused.code == CodeForbidden {
+			call.marks.Or(lacking)
+		}
 		return a.refuse(e, in.asked(), refused)
 	}
 	return nil

@@ -87,6 +87,9 @@ type Event struct {
 	Waited time.Duration
 	// Code is "" for success.
 	Code Code
+	// Lacks is the permission that the principal does not hold, where Code is
+	// CodeForbidden for that. It is for the operator: callers are not told.
+	Lacks string
 	// Cause is the error as the server knows it, internals included. It must
 	// not reach a caller.
 	Cause error
@@ -172,6 +175,9 @@ func (o logObserver) Finish(ctx context.Context, e Event) {
 	}
 	if e.Code != "" {
 		attrs = append(attrs, slog.String("code", string(e.Code)))
+	}
+	if e.Lacks != "" {
+		attrs = append(attrs, slog.String("lacks", e.Lacks))
 	}
 	if e.Replayed {
 		attrs = append(attrs, slog.Bool("replayed", true))

@@ -3,6 +3,7 @@ package ambit_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"runtime"
 	"strings"
@@ -41,6 +42,44 @@ func TestEvents(t *testing.T) {
 		}
 		if len(seen.started) != 1 || seen.started[0].Call != seen.finished[0].Call {
 			t.Errorf("%s: the call was started as %+v", test.name, seen.started)
+		}
+	}
+}
+
+// The operator is told which permission was missing, and the caller is not.
+func TestT07_LackedPermission(t *testing.T) {
+	t.Parallel()
+	kept := echoSpec()
+	kept.Name, kept.Permission, kept.Callers = "kept", ambit.Authenticated, []ambit.Kind{ambit.KindAgent}
+	secret := echoSpec()
+	secret.Permission = "echo:secret"
+	for _, test := range []struct {
+		name, call string
+		principal  *ambit.Principal
+		hide       bool
+		want       ambit.Event
+	}{
+		{"without the permission", "echo", alice, false, ambit.Event{Capability: "echo", Code: ambit.CodeForbidden, Lacks: "echo:secret"}},
+		{"another rule", "kept", alice, false, ambit.Event{Capability: "kept", Code: ambit.CodeForbidden}},
+		{"anonymous", "echo", &ambit.Principal{Kind: ambit.KindAnonymous}, false, ambit.Event{Capability: "echo", Code: ambit.CodeUnauthenticated}},
+		{"hidden", "echo", alice, true, ambit.Event{Code: ambit.CodeNotFound}},
+	} {
+		seen := &records{}
+		var log bytes.Buffer
+		app := newApp(ambit.Options{HideForbidden: test.hide, Observers: []ambit.Observer{seen, ambit.LogObserver(slog.New(slog.NewTextHandler(&log, nil)))}},
+			ambit.Define(secret, echo), ambit.Define(kept, echo))
+		ctx, run := app.NewRun(t.Context(), ambit.RunOptions{Principal: test.principal, Surface: ambit.HTTP})
+		_, err := run.Invoke(ctx, ambit.Request{Name: test.call, Input: []byte(`{"text":"a"}`)})
+		run.End()
+		got := seen.finished[0]
+		if diff := cmp.Diff(test.want, ambit.Event{Capability: got.Capability, Code: got.Code, Lacks: got.Lacks}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+		if want, got := test.want.Lacks != "", strings.Contains(log.String(), " lacks=echo:secret"); want != got {
+			t.Errorf("%s: want the permission in the log: %t, got %s", test.name, want, log.String())
+		}
+		if answer, _ := json.Marshal(err); strings.Contains(string(answer), "echo:secret") {
+			t.Errorf("%s: the caller is told of the permission: %s", test.name, answer)
 		}
 	}
 }
