@@ -54,8 +54,8 @@ func ExampleProgram() {
 	args := []string{"call", "greet", "--as", "ada", "--greeting", "Good evening", `{"name":"Bob"}`}
 	program.Run(context.Background(), args, os.Stdin, os.Stdout, os.Stderr)
 	// Output:
-	// NAME   EFFECT  DESCRIPTION
-	// greet  read    Greet someone by name.
-	// NAME  EFFECT  DESCRIPTION
+	// NAME   EFFECT  PERMISSION  DESCRIPTION
+	// greet  read    greet       Greet someone by name.
+	// NAME  EFFECT  PERMISSION  DESCRIPTION
 	// {"text":"Good evening, Bob"}
 }

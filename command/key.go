@@ -66,7 +66,7 @@ func (p Program) createKey(c *cobra.Command, record apikey.Record, owners []stri
 	if err := record.Check(); err != nil {
 		return misused(c, err)
 	}
-	return p.open(c, func(_ *ambit.App, options Options) (err error) {
+	return p.open(c, func(app *ambit.App, options Options) (err error) {
 		if record.Behind, err = behind(c.Context(), options.Keys, owners); err != nil {
 			return misused(c, err)
 		}
@@ -74,6 +74,7 @@ func (p Program) createKey(c *cobra.Command, record apikey.Record, owners []stri
 			if record.Permissions == nil {
 				record.Permissions = []string{} // to be filled in
 			}
+			warnUntaken(c.ErrOrStderr(), app, record)
 			return printKey(c, secret, record)
 		}
 		if _, err := personAt(c, changingKeys); err != nil {
@@ -82,6 +83,7 @@ func (p Program) createKey(c *cobra.Command, record apikey.Record, owners []stri
 		if err := options.Keys.Add(c.Context(), record); err != nil {
 			return keyFailure(record.Name, err)
 		}
+		warnUntaken(c.ErrOrStderr(), app, record)
 		return showKey(c, secret, record)
 	})
 }

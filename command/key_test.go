@@ -72,6 +72,30 @@ func (s *keySession) caller(word string) string {
 	return strings.Join([]string{p.Tenant, p.Subject, p.Kind.String(), strings.Join(p.Permissions, ","), strings.Join(p.Roles, ","), strings.Join(p.Scopes, ","), strings.Join(p.Behind, ",")}, "|")
 }
 
+// A permission that nothing takes is warned of, and the key is made: misspelled, it
+// would give nothing, and no answer would say so.
+func TestKeyWithAPermissionThatNothingTakes(t *testing.T) {
+	t.Parallel()
+	s := newKeySession(t)
+	for _, test := range []struct {
+		permission string
+		want       string
+	}{
+		{"stock:raed", "warning: no capability takes the permission \"stock:raed\": those that there are take stock:read, stock:write\n"},
+		{"stock:read", ""},
+		{ambit.DefaultDecidePermission, ""},
+		{command.PermissionReadAudit, ""},
+		{command.PermissionPruneAudit, ""},
+		{command.PermissionAuditTenants, ""},
+	} {
+		name := "key-" + strings.ReplaceAll(test.permission, ":", "-")
+		got := s.at(t, "", "MADE", "create", name, "--permission", test.permission)
+		if warning, _, _ := strings.Cut(got.Stderr, "NAME "); got.Code != 0 || got.Stdout != "MADE\n" || warning != test.want {
+			t.Errorf("%s: want a key and the warning %q, got %+v", test.permission, test.want, got)
+		}
+	}
+}
+
 // A key from its making to its end, while a server runs.
 func TestT12_KeysAtATerminal(t *testing.T) {
 	t.Parallel()
@@ -98,6 +122,8 @@ func TestT12_KeysAtATerminal(t *testing.T) {
 		const billing = "acme|billing|service|orders:read,orders:write|clerk|a|4:acme/5:login/bob"
 
 		want(result{0, "FIRST\n", "" +
+			"warning: no capability takes the permission \"orders:read\": those that there are take stock:read, stock:write\n" +
+			"warning: no capability takes the permission \"orders:write\": those that there are take stock:read, stock:write\n" +
 			"NAME     STATE  EXPIRES               KIND     SUBJECT  TENANT  PERMISSIONS               ROLES  SCOPES\n" +
 			"billing  valid  2000-03-31T00:00:00Z  service  billing  acme    orders:read,orders:write  clerk  a\n"},
 			s.at(t, "", "FIRST", "create", "billing", "--kind", "service", "--tenant", "acme", "--permission", "orders:read", "--permission", "orders:write",

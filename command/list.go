@@ -32,7 +32,7 @@ func (p Program) listCommand() *cobra.Command {
 			if asJSON {
 				return writeJSON(c.OutOrStdout(), listed)
 			}
-			return writeListing(c.OutOrStdout(), listed)
+			return writeListing(c.OutOrStdout(), app, listed)
 		}),
 	}
 	addAs(c, &as)
@@ -69,15 +69,20 @@ func listing(ctx context.Context, app *ambit.App, principal *ambit.Principal) ([
 	return append(list, ']'), nil
 }
 
-// writeListing writes the table for people.
-func writeListing(w io.Writer, list []byte) error {
+// writeListing writes the table for people, with the permission that each call takes,
+// of which callers are not told.
+func writeListing(w io.Writer, app *ambit.App, list []byte) error {
 	var entries []struct{ Name, Effect, Description string }
 	if err := json.Unmarshal(list, &entries); err != nil {
 		return fmt.Errorf("reading the listing: %w", err)
 	}
-	rows := [][]string{{"NAME", "EFFECT", "DESCRIPTION"}}
+	permissions := make(map[string]string)
+	for _, contract := range app.Capabilities() {
+		permissions[contract.Name()] = contract.Spec().Permission
+	}
+	rows := [][]string{{"NAME", "EFFECT", "PERMISSION", "DESCRIPTION"}}
 	for _, entry := range entries {
-		rows = append(rows, []string{entry.Name, entry.Effect, entry.Description})
+		rows = append(rows, []string{entry.Name, entry.Effect, permissions[entry.Name], entry.Description})
 	}
 	return columns(w, rows)
 }

@@ -40,9 +40,9 @@ func TestServe(t *testing.T) {
 			if want := (<-bound).String(); want != address {
 				t.Errorf("announced address: want %s, got %s", want, address)
 			}
-			want := strings.ReplaceAll(`CAPABILITY   EFFECT  EXPOSED   PATH       TOOL
-greet        read    http,mcp  /v1/greet  greet
-secret.word  read    -         -          -
+			want := strings.ReplaceAll(`CAPABILITY   EFFECT  PERMISSION    EXPOSED   PATH       TOOL
+greet        read    ambit:public  http,mcp  /v1/greet  greet
+secret.word  read    secrets       -         -          -
 listening addr=ADDR api=http://ADDR/v1/ mcp=http://ADDR/mcp
 `, "ADDR", address)
 			if diff := cmp.Diff(want, lines); diff != "" {

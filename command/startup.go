@@ -15,20 +15,20 @@ import (
 // a server whose standard error is gone still serves.
 func announce(w io.Writer, bound net.Addr, app *ambit.App, options serve.Options) {
 	prefix := cmp.Or(options.APIPrefix, httpapi.DefaultPrefix)
-	rows := [][]string{{"CAPABILITY", "EFFECT", "EXPOSED", "PATH", "TOOL"}}
+	rows := [][]string{{"CAPABILITY", "EFFECT", "PERMISSION", "EXPOSED", "PATH", "TOOL"}}
 	var exposed ambit.Surface
 	for _, contract := range app.Capabilities() {
 		spec := contract.Spec()
 		exposed |= spec.Expose
-		row := []string{spec.Name, spec.Effect.String(), "", "", ""}
+		row := []string{spec.Name, spec.Effect.String(), spec.Permission, "", "", ""}
 		if spec.Expose != 0 {
-			row[2] = spec.Expose.String()
+			row[3] = spec.Expose.String()
 		}
 		if spec.Expose.Has(ambit.HTTP) {
-			row[3] = httpapi.Path(prefix, spec)
+			row[4] = httpapi.Path(prefix, spec)
 		}
 		if spec.Expose.Has(ambit.MCP) {
-			row[4] = contract.ToolName()
+			row[5] = contract.ToolName()
 		}
 		rows = append(rows, row)
 	}
