@@ -43,6 +43,12 @@ const either = `{"type":"object","anyOf":[
 const patterned = `{"type":"object","properties":{"item":{"type":"string"},"pair":{"type":"array","prefixItems":[{"type":"string"},{"type":"string"}],"items":false}},
 	"patternProperties":{"^x-":{"type":"string"}},"required":["item"],"additionalProperties":false}`
 
+// halfSaid is an order that says something of some members and elements, and nothing
+// of the others.
+const halfSaid = `{"type":"object","properties":{
+	"list":{"type":"array","prefixItems":[{"type":"string"}]},"two":{"type":"array","prefixItems":[{"type":"string"},true],"items":false},
+	"some":{"type":"object","patternProperties":{"^x-":{"type":"string"}},"additionalProperties":true}},"patternProperties":{"^x-":{"type":"string"}}}`
+
 // grantOf returns what tells a person what they would allow by a schema.
 func grantOf(t *testing.T) func(capability, schema string) (approval.GrantView, error) {
 	t.Helper()
@@ -65,6 +71,8 @@ func grantOf(t *testing.T) func(capability, schema string) (approval.GrantView, 
 	app.Add(ambit.NewRawContract(spec, either, `{}`).Bind(func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil }))
 	spec.Name = "order.patterned"
 	app.Add(ambit.NewRawContract(spec, patterned, `{}`).Bind(func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil }))
+	spec.Name = "order.half"
+	app.Add(ambit.NewRawContract(spec, halfSaid, `{}`).Bind(func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil }))
 	person, robot := &ambit.Principal{Authority: "login", Subject: "bob", Unscoped: true}, &ambit.Principal{Authority: "apikey", Subject: "robot", Unscoped: true}
 	return func(capability, schema string) (approval.GrantView, error) {
 		return approvals.CheckGrant(t.Context(), app, person, approval.Grant{
@@ -107,6 +115,10 @@ func TestT20_SchemasThatHoldNobody(t *testing.T) {
 		{"order.patterned", `{"properties":{"y-size":{"const":"4000"}}}`, `speaks of "y-size"`},
 		{"order.patterned", `{"properties":{"x-size":{"maximum":2}}}`, `has "maximum" for "x-size", where a value can be of the type string`},
 		{"order.patterned", `{"properties":{"pair":{"items":{"maximum":2}}}}`, `has "maximum" for "pair/*", where a value can be of the type string`},
+		{"order.half", `{"properties":{"list":{"items":{"pattern":"^a$"}}}}`, `has "pattern" for "list/*", where a value of another type would be free`},
+		{"order.half", `{"properties":{"two":{"items":{"pattern":"^a$"}}}}`, `has "pattern" for "two/*", where a value of another type would be free`},
+		{"order.half", `{"properties":{"some":{"additionalProperties":{"pattern":"^a$"}}}}`, `has "pattern" for "some/*", where a value of another type would be free`},
+		{"order.half", `{"properties":{"list":{},"two":{},"some":{}},"additionalProperties":{"pattern":"^a$"}}`, `has "pattern" for "*", where a value of another type would be free`},
 	} {
 		_, err := check(test.capability, test.schema)
 		if codeOf(err) != ambit.CodeInvalidInput {

@@ -33,6 +33,9 @@ func (p place) at(schemas ...any) place {
 	var seen []string
 	for len(schemas) > 0 {
 		s, ok := schemas[0].(map[string]any)
+		if schemas[0] == true {
+			s, ok = map[string]any{}, true // which says as much
+		}
 		schemas = schemas[1:]
 		if !ok {
 			continue
@@ -142,9 +145,23 @@ func (p place) others() place {
 	var schemas []any
 	for _, s := range p.schemas {
 		patterns, _ := s["patternProperties"].(map[string]any)
-		schemas = append(slices.AppendSeq(schemas, maps.Values(patterns)), s["additionalProperties"])
+		rest := s["additionalProperties"]
+		if len(patterns) > 0 && rest == nil {
+			rest = restOf(s, "unevaluatedProperties")
+		}
+		schemas = append(slices.AppendSeq(schemas, maps.Values(patterns)), rest)
 	}
 	return p.at(schemas...)
+}
+
+// restOf returns what holds for whatever else there is, where a schema says something
+// of a part: what it says so of everything that it has said nothing of, or that it can
+// be anything, which the part must not hide.
+func restOf(s map[string]any, keyword string) any {
+	if s[keyword] == nil {
+		return true
+	}
+	return s[keyword]
 }
 
 // patterned returns what a schema says by patterns about the member of a name.
@@ -163,7 +180,11 @@ func (p place) elements() place {
 	var schemas []any
 	for _, s := range p.schemas {
 		first, _ := s["prefixItems"].([]any)
-		schemas = append(append(schemas, first...), s["items"])
+		rest := s["items"]
+		if len(first) > 0 && rest == nil {
+			rest = restOf(s, "unevaluatedItems")
+		}
+		schemas = append(append(schemas, first...), rest)
 	}
 	return p.at(schemas...)
 }
