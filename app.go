@@ -358,6 +358,9 @@ func (a *App) SupportContact() string { return a.options.SupportContact }
 // Development reports [Options.Development].
 func (a *App) Development() bool { return a.options.Development }
 
+// Approver returns [Options.Approver]. Nil: there is none.
+func (a *App) Approver() Approver { return a.options.Approver }
+
 // MaxInput returns the most bytes that an input may have where its capability
 // does not say otherwise: [Options.MaxInput], or DefaultMaxInput.
 func (a *App) MaxInput() int { return a.options.MaxInput }

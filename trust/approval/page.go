@@ -63,7 +63,8 @@ type Page struct {
 }
 
 // NewPage checks the options and returns the page of an application, for
-// [Page.Wrap] or to be mounted at the path of [Options.URL]. The application
+// [Page.Wrap] or to be mounted at the path of [Options.URL]. The approvals are those
+// of the application's [ambit.Options.Approver]. The application
 // needs a key ring and, where it has [ambit.ReviewKeys], a half that opens. Login
 // must not believe what processes without that half could have made: its cookies,
 // say, are for [ambit.App.ReviewSealer]. NewPage freezes the application
@@ -80,6 +81,9 @@ func NewPage(app *ambit.App, approvals *Approvals, o PageOptions) (*Page, error)
 		return nil, errors.New("approval: PageOptions.SignIn is missing: give the address where people log in")
 	case o.SignOut != "" && (o.SignOut[0] != '/' || strings.HasPrefix(o.SignOut, "//")):
 		return nil, errors.New("approval: PageOptions.SignOut is \"" + o.SignOut + "\": give a path of the page's own origin, as in \"/logout\"")
+	}
+	if own, ok := app.Approver().(*Approvals); ok && own != approvals {
+		return nil, errors.New("approval: NewPage is given other approvals than Options.Approver of the application: give it those, so that it shows what the application's calls wait for")
 	}
 	p := &Page{app: app, approvals: approvals, options: o, base: approvals.page.Path, now: time.Now}
 	if err := app.CanReview(); err != nil {

@@ -95,6 +95,24 @@ func TestT28_PageIsAtOneHost(t *testing.T) {
 	}
 }
 
+// The page shows what waits with the application's own approver, or is not made.
+func TestNewPageOfOtherApprovals(t *testing.T) {
+	t.Parallel()
+	n := newNotes(t, approval.Options{})
+	others, err := approval.New(n.store, approval.Options{URL: pageURL, Logger: slog.New(slog.DiscardHandler)})
+	n.must(err)
+	const want = "approval: NewPage is given other approvals than Options.Approver of the application: give it those, so that it shows what the application's calls wait for"
+	for _, test := range []struct {
+		approvals *approval.Approvals
+		want      string
+	}{{n.approvals, ""}, {others, want}} {
+		page, err := approval.NewPage(n.app, test.approvals, approval.PageOptions{Login: (&website{}).login, SignIn: signIn})
+		if (page == nil) != (test.want != "") || test.want != "" && err.Error() != test.want {
+			t.Errorf("want %q, got %v", test.want, err)
+		}
+	}
+}
+
 // FuzzPageForm shows that no body is a decision that was not made on the page.
 func FuzzPageForm(f *testing.F) {
 	for _, seed := range []string{"", "verdict=approve", "verdict=approve&token=AAAA", "verdict=deny&token=%00&token=x&reason=%0a", "%zz", "verdict=settle-succeeded&token=" + strings.Repeat("A", 200)} {
