@@ -29,6 +29,7 @@ type api struct {
 	guard   *trust.Guard
 	prefix  string
 	routes  map[string]route
+	paths   map[string]string // of what has a route, by the dotted name
 	catalog *ambit.Catalog
 	pool    sync.Pool // of *buffers
 }
@@ -56,6 +57,10 @@ func New(app *ambit.App, o Options) (http.Handler, error) {
 	}
 	if a.routes, err = newRoutes(app); err != nil {
 		return nil, err
+	}
+	a.paths = make(map[string]string, len(a.routes))
+	for _, at := range a.routes {
+		a.paths[at.name] = a.prefix + at.asked[1:]
 	}
 	a.pool.New = func() any { return new(buffers) }
 	return a, nil

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/ambit-dev/ambit"
 	"github.com/ambit-dev/ambit/trust"
@@ -56,7 +57,11 @@ func (x *exchange) call(path string) {
 	request.Input, request.Into = b.in, b.out
 	result, err := run.Invoke(ctx, request)
 	if err != nil {
-		x.fail(ambit.ErrorFrom(err, x.errorOptions()))
+		failure := ambit.ErrorFrom(err, x.errorOptions())
+		if !found {
+			failure = x.whereItIs(ctx, run, path, failure)
+		}
+		x.fail(failure)
 		return
 	}
 	b.out = append(result.Buffer, successEnd)
@@ -66,6 +71,18 @@ func (x *exchange) call(path string) {
 	if !x.send(http.StatusOK, b.out) {
 		b.out = nil // HTTP/2 may still hold it
 	}
+}
+
+// whereItIs adds to the answer for a path at which nothing is, where that is the name
+// of a capability, what its path is. Like every suggestion it is for those who may
+// call it, and not for anonymous callers.
+func (x *exchange) whereItIs(ctx context.Context, run *ambit.Run, path string, e *ambit.Error) *ambit.Error {
+	name := strings.ReplaceAll(path, "/", ".")
+	at, named := x.paths[name]
+	if e.Code != ambit.CodeNotFound || !named || x.identity.Anonymous() || run.Admit(ctx, name) != nil {
+		return e
+	}
+	return e.WithHint("It is at " + at + ".")
 }
 
 // replayed says that the answer is that of an earlier call with the same

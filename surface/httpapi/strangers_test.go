@@ -123,6 +123,38 @@ func TestT07_HiddenForbiddenIsUnknown(t *testing.T) {
 	}
 }
 
+// TestT07_WhereItIs: a name in place of a path is answered with the path, to those
+// who may call it and to nobody else.
+func TestT07_WhereItIs(t *testing.T) {
+	t.Parallel()
+	options := withPeople()
+	options.Prefix = "/v2/"
+	for _, test := range []struct {
+		name, path, authorization string
+		want                      string
+	}{
+		{"may call it", "notes.create", "Test editor", "It is at /v2/notes/create."},
+		{"at a path of its own", "own", "Test editor", "It is at /v2/v1.0/Own-Path."},
+		{"may not call it", "notes.create", "Test guest", ""},
+		{"not on this surface", "hidden.job", "Test editor", ""},
+		{"not there", "absent.job", "Test editor", ""},
+		{"without a credential", "notes.create", "", ""},
+	} {
+		recorder := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "http://localhost/v2/"+test.path, strings.NewReader("{}"))
+		r.Header.Set("Content-Type", "application/json")
+		if test.authorization != "" {
+			r.Header.Set("Authorization", test.authorization)
+		}
+		newAPI(t, fixture(ambit.Options{HideForbidden: true}), options).ServeHTTP(recorder, r)
+		_, hint, _ := strings.Cut(recorder.Body.String(), "It is at ")
+		hint, _, _ = strings.Cut(hint, `"`)
+		if want := strings.TrimPrefix(test.want, "It is at "); hint != want || test.want != "" && recorder.Code != http.StatusNotFound {
+			t.Errorf("%s: want %q, got %d %s", test.name, test.want, recorder.Code, recorder.Body.String())
+		}
+	}
+}
+
 // TestT07_AlikeBeforeTheName: what is decided before the capability is looked
 // up is decided alike for those that may be called, too.
 func TestT07_AlikeBeforeTheName(t *testing.T) {
