@@ -3,10 +3,7 @@ package ambit
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/ambit-dev/ambit/internal/principalkey"
 )
@@ -119,10 +116,6 @@ func (p *Principal) clone() *Principal {
 	return &c
 }
 
-// maxTenant is how many bytes the name of a tenant may have: stores find by it what
-// they keep, and none of them may be one that a store cannot keep.
-const maxTenant = 255
-
 // fault says in one sentence why a run may not exist for this principal, or
 // nothing.
 func (p *Principal) fault() string {
@@ -135,8 +128,9 @@ func (p *Principal) fault() string {
 		return "an anonymous principal has no subject, authority, permissions or roles"
 	case !p.Anonymous() && p.Subject == "":
 		return "the principal has no subject"
-	case len(p.Tenant) > maxTenant || !utf8.ValidString(p.Tenant) || strings.ContainsFunc(p.Tenant, unicode.IsControl):
-		return "the principal's tenant is more than 255 bytes, or no text, or has control characters"
+	}
+	if fault := principalkey.TenantFault(p.Tenant); fault != "" {
+		return "the principal's tenant " + fault
 	}
 	return ""
 }

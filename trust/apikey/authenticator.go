@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ambit-dev/ambit"
+	"github.com/ambit-dev/ambit/internal/principalkey"
 	"github.com/ambit-dev/ambit/trust"
 )
 
@@ -135,6 +136,9 @@ func (k Key) principal() (*ambit.Principal, error) {
 		return nil, fmt.Errorf("its principal has the authority %q: leave it empty", p.Authority)
 	case p.Scopes != nil && p.Unscoped:
 		return nil, errors.New("its principal has scopes and is Unscoped: choose one")
+	}
+	if fault := principalkey.TenantFault(p.Tenant); fault != "" {
+		return nil, errors.New("its principal's tenant " + fault + ": no call could be made with it")
 	}
 	p.Authority = Authority
 	if p.Subject == "" {

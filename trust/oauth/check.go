@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ambit-dev/ambit/internal/outbound"
+	"github.com/ambit-dev/ambit/internal/principalkey"
 )
 
 // algorithms are those that anybody can check and only the owner of a key can
@@ -181,6 +182,11 @@ func (s *Issuer) faults(out *outbound.Options) (faults []string) {
 	for _, algorithm := range s.Algorithms {
 		if !slices.Contains(algorithms, algorithm) {
 			faults = append(faults, fmt.Sprintf("Algorithms holds %q: use some of %s", algorithm, strings.Join(algorithms, ", ")))
+		}
+	}
+	for _, tenant := range s.Tenants {
+		if fault := principalkey.TenantFault(tenant); fault != "" {
+			faults = append(faults, fmt.Sprintf("Tenants holds %.40q, which %s", tenant, fault))
 		}
 	}
 	if s.Introspect && s.Client.ID == "" {

@@ -56,6 +56,7 @@ func TestOptions(t *testing.T) {
 		{"one issuer twice", func(o *oauth.Options) { o.Issuers = append(o.Issuers, o.Issuers[0]) }, "twice"},
 		{"symmetric algorithm", func(o *oauth.Options) { o.Issuers[0].Algorithms = []string{"HS256"} }, `Algorithms holds "HS256"`},
 		{"no algorithm", func(o *oauth.Options) { o.Issuers[0].Algorithms = []string{"none"} }, `Algorithms holds "none"`},
+		{"a tenant that cannot be", func(o *oauth.Options) { o.Issuers[0].Tenants = []string{"acme", "a\x00"} }, `Tenants holds "a\x00", which has control characters`},
 		{"introspection without client", func(o *oauth.Options) { o.Issuers[0].Introspect = true }, "Client.ID is empty"},
 		{"where to introspect, and not to", func(o *oauth.Options) { o.Issuers[0].IntrospectionURL = "https://login.example.com/i" }, "Introspect is not set"},
 		{"where to exchange, and not as whom", func(o *oauth.Options) { o.Issuers[0].TokenURL = "https://login.example.com/t" }, "TokenURL is given"},
