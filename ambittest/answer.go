@@ -26,15 +26,16 @@ type Answer struct {
 	// Body is the HTTP answer's whole body.
 	Body []byte
 
-	t    T
-	call string
+	t      T
+	call   string
+	lacked string // what a failure says of the permission that the caller lacked
 }
 
 // OK returns the output's JSON text, and ends the test where the call failed.
 func (a *Answer) OK() string {
 	a.t.Helper()
 	if a.Err != nil {
-		a.t.Fatalf("%s: want success, got %s", a.call, inFull(a.Err))
+		a.t.Fatalf("%s: want success, got %s", a.call, inFull(a.Err)+a.lacked)
 	}
 	return string(a.Output)
 }
@@ -47,7 +48,7 @@ func (a *Answer) Refused(want ambit.Code) *ambit.Error {
 	case a.Err == nil:
 		a.t.Fatalf("%s: want %s, got success:\n%s", a.call, want, a.Output)
 	case a.Err.Code != want:
-		a.t.Fatalf("%s: want %s, got %s", a.call, want, inFull(a.Err))
+		a.t.Fatalf("%s: want %s, got %s", a.call, want, inFull(a.Err)+a.lacked)
 	}
 	return a.Err
 }

@@ -65,6 +65,7 @@ func (c *Client) Call(name, input string) *Answer {
 	default:
 		c.host.t.Fatalf("%s: there is no such way in", a.call)
 	}
+	a.lacked = c.lacked(name, a.Err)
 	c.host.transcript.keepAnswer(a)
 	return a
 }
@@ -125,4 +126,18 @@ func (c *Client) describe(what string) string {
 		who = "an anonymous caller"
 	}
 	return what + " as " + who + " over " + c.way.String()
+}
+
+// lacked says which permission a call was refused for, of which the caller is not
+// told and the author of a test has to be.
+func (c *Client) lacked(name string, e *ambit.Error) string {
+	if e == nil || e.Code != ambit.CodeForbidden || c.host.recorder == nil {
+		return ""
+	}
+	for _, event := range slices.Backward(c.host.recorder.Events()) {
+		if event.Capability == name && event.Principal == c.principal.Key() && event.Lacks != "" {
+			return "\nThe principal lacks the permission \"" + event.Lacks + "\"."
+		}
+	}
+	return ""
 }

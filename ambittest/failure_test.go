@@ -44,6 +44,14 @@ func TestFailures(t *testing.T) {
 			h := ambittest.New(t, newApp(ambit.Options{}))
 			h.As(planner).Call("plan.mak", "").OK()
 		}},
+		{"answer without the permission", func(t ambittest.T) {
+			h := ambittest.New(t, newApp(ambit.Options{}))
+			h.As(ambittest.User("stefan")).Over(ambittest.HTTP).Call("plan.make", "").OK()
+		}},
+		{"call without the permission", func(t ambittest.T) {
+			h := ambittest.New(t, newApp(ambit.Options{}))
+			ambittest.Call(h.As(ambittest.User("stefan")), plan, planInput{Title: "taken"})
+		}},
 		{"answer not refused", func(t ambittest.T) {
 			h := ambittest.New(t, newApp(ambit.Options{}))
 			h.As(planner).Call("hello", "").Refused(ambit.CodeForbidden)

@@ -13,7 +13,7 @@ func Call[In, Out any](c *Client, contract *ambit.Contract[In, Out], in In) Out 
 	c.host.t.Helper()
 	out, failure := call(c, contract, in)
 	if failure != nil {
-		c.host.t.Fatalf("%s: want success, got %s", c.describe(contract.Name()), inFull(failure))
+		c.host.t.Fatalf("%s: want success, got %s", c.describe(contract.Name()), inFull(failure)+c.lacked(contract.Name(), failure))
 	}
 	return out
 }
@@ -27,7 +27,7 @@ func Refused[In, Out any](c *Client, contract *ambit.Contract[In, Out], in In, w
 	case failure == nil:
 		c.host.t.Fatalf("%s: want %s, got success:\n%+v", c.describe(contract.Name()), want, out)
 	case failure.Code != want:
-		c.host.t.Fatalf("%s: want %s, got %s", c.describe(contract.Name()), want, inFull(failure))
+		c.host.t.Fatalf("%s: want %s, got %s", c.describe(contract.Name()), want, inFull(failure)+c.lacked(contract.Name(), failure))
 	}
 	return failure
 }
