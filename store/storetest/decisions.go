@@ -56,6 +56,7 @@ func decisionTests() []test {
 			b.take(t, claim(b.proposal("x"), id))
 		}},
 		{"a record that is reconsidered waits again, without those named", reconsidered},
+		{"a record with a newer preview takes what is said of that, by whoever spoke of another", decidedAnew},
 		{"a record that is not there is ErrNotFound", func(t *testing.T, b bench) {
 			id := rand.Text()
 			if _, err := b.Approvals.Get(t.Context(), b.tenant, id); !errors.Is(err, approval.ErrNotFound) {
@@ -228,6 +229,37 @@ func reconsidered(t *testing.T, b bench) {
 		id, _ := b.bring(t, b.proposal(state.String()), state)
 		if r, changed, err := b.Approvals.Reconsider(t.Context(), b.tenant, id, approval.Change{Preview: digest("new")}, nil); err != nil || changed || r.State != state {
 			t.Errorf("%s: want no change, got %t, %s, error %v", state, changed, r.State, err)
+		}
+	}
+}
+
+// decidedAnew is what a person does who is shown a newer preview than the record has:
+// it is given that one, and takes what is said of it, also by those who had approved
+// another.
+func decidedAnew(t *testing.T, b bench) {
+	id := b.propose(t, b.proposal("x", withQuorum(2))).ID
+	b.decide(t, id, "ann", approval.Approve)
+	newer := approval.Change{Preview: digest("new"), Version: "v2", Input: []byte("new"), Summary: []byte("short")}
+	if r, changed, err := b.Approvals.Reconsider(t.Context(), b.tenant, id, newer, nil); err != nil || !changed || len(r.Decisions) != 0 {
+		t.Fatalf("want the earlier word taken back, got changed %t, %d decisions, error %v", changed, len(r.Decisions), err)
+	}
+	for _, step := range []struct {
+		who     string
+		preview ambit.Digest
+		counts  bool
+		want    ambit.ProposalState
+	}{
+		{"ann", digest("preview"), false, ambit.ProposalPending},
+		{"ann", newer.Preview, true, ambit.ProposalPending},
+		{"ann", newer.Preview, false, ambit.ProposalPending},
+		{"bob", digest("preview"), false, ambit.ProposalPending},
+		{"bob", newer.Preview, true, ambit.ProposalApproved},
+	} {
+		d := b.decision(step.who, approval.Approve)
+		d.Preview = step.preview
+		r, changed, err := b.Approvals.Decide(t.Context(), b.tenant, id, d, nil)
+		if err != nil || changed != step.counts || r.State != step.want || r.Proposal.Version != newer.Version {
+			t.Errorf("%s: want it counted: %t, state %s; got %t, %s of %s, error %v", step.who, step.counts, step.want, changed, r.State, r.Proposal.Version, err)
 		}
 	}
 }
