@@ -67,8 +67,8 @@ func (p Program) createKey(c *cobra.Command, record apikey.Record, owners []stri
 		return misused(c, err)
 	}
 	return p.open(c, func(app *ambit.App, options Options) (err error) {
-		if record.Behind, err = behind(c.Context(), options.Keys, owners); err != nil {
-			return misused(c, err)
+		if record.Behind, err = behind(c, options.Keys, owners); err != nil {
+			return err
 		}
 		if options.Keys == nil {
 			if record.Permissions == nil {

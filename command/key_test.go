@@ -2,6 +2,9 @@ package command_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -240,6 +243,24 @@ func TestOwnersOfKeys(t *testing.T) {
 	}
 	if got := run(t.Context(), newStockProgram(), "key", "create", "robot", "--owner", "0:/6:apikey/clerk"); got.Code != 0 || !strings.Contains(got.Stdout, `"behind":["0:/6:apikey/clerk"]`) {
 		t.Errorf("without a store: want the key of a principal taken, got %+v", got)
+	}
+}
+
+// goneKeys is a store of keys that cannot be read.
+type goneKeys struct{ apikey.Store }
+
+func (goneKeys) List(context.Context, string, int) ([]apikey.Record, error) {
+	return nil, errors.New("the disk is gone")
+}
+
+// That owners cannot be looked up is no mistake of whoever names them.
+func TestOwnersThatCannotBeLookedUp(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	app := ambit.New(ambit.Options{Name: "stock", Logger: slog.New(slog.DiscardHandler)})
+	code := command.Run(t.Context(), app, command.Options{Keys: goneKeys{}}, []string{"key", "create", "robot", "--owner", "clerk"}, newTerminal(""), &stdout, &stderr)
+	if code == 0 || code == 2 || strings.Contains(stderr.String(), "Usage") || stdout.Len() > 0 {
+		t.Errorf("want it refused for another reason than its usage, got exit code %d, %s", code, stderr.String())
 	}
 }
 

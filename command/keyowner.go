@@ -2,9 +2,10 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
+
+	"github.com/spf13/cobra"
 
 	"github.com/ambit-dev/ambit/internal/principalkey"
 	"github.com/ambit-dev/ambit/trust/apikey"
@@ -14,13 +15,13 @@ import (
 // owners were given: a key as whoami writes it, or the name of another API key, for
 // its holder and whoever stands behind that. A store that is nil has no names. What
 // would be nobody is refused, since four eyes could not tell.
-func behind(ctx context.Context, store apikey.Store, owners []string) (keys []string, err error) {
+func behind(c *cobra.Command, store apikey.Store, owners []string) (keys []string, err error) {
 	if len(owners) == 0 {
 		return nil, nil
 	}
 	var held []apikey.Record
 	if store != nil {
-		if held, err = allKeys(ctx, store); err != nil {
+		if held, err = allKeys(c.Context(), store); err != nil {
 			return nil, err
 		}
 	}
@@ -39,9 +40,9 @@ func behind(ctx context.Context, store apikey.Store, owners []string) (keys []st
 		switch {
 		case found:
 		case !isKey:
-			return nil, fmt.Errorf("--owner: %q is neither the name of an API key here nor the key of a principal such as 0:/5:login/bob, which whoami writes", owner)
+			return nil, misused(c, fmt.Errorf("--owner: %q is neither the name of an API key here nor the key of a principal such as 0:/5:login/bob, which whoami writes", owner))
 		case store != nil && authority == apikey.Authority:
-			return nil, fmt.Errorf("--owner: %q is who holds an API key here, and none of those that \"key list\" shows is theirs", owner)
+			return nil, misused(c, fmt.Errorf("--owner: %q is who holds an API key here, and none of those that \"key list\" shows is theirs", owner))
 		default: // of another authority, whose persons are not known here
 			keys = append(keys, owner)
 		}

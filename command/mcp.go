@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,8 +30,8 @@ func (p Program) mcpCommand() *cobra.Command {
 			for _, notice := range app.Notices() {
 				app.Logger().Warn(notice)
 			}
-			if names := trust.OutOfReach(c.Context(), app, ambit.MCP); principal.Anonymous() && len(names) > 0 {
-				app.Logger().Warn("nobody can call " + strings.Join(names, ", ") + " here: a call takes a principal, and this program works on nobody's behalf: set command.Options.Principals, and name one by --as")
+			if principal.Anonymous() {
+				warnOutOfReach(c.Context(), app)
 			}
 			options.warnUnproved(app)
 			defer haltOnSignal(app)()
@@ -51,4 +52,12 @@ func (p Program) mcpCommand() *cobra.Command {
 // addAs adds the flag that says on whose behalf a command works.
 func addAs(c *cobra.Command, name *string) {
 	c.Flags().StringVar(name, "as", "", "`NAME` of the principal on whose behalf to work")
+}
+
+// warnOutOfReach tells the operator of a program that speaks for nobody what nobody can
+// call.
+func warnOutOfReach(ctx context.Context, app *ambit.App) {
+	if names := trust.OutOfReach(ctx, app, ambit.MCP); len(names) > 0 {
+		app.Logger().Warn("nobody can call " + strings.Join(names, ", ") + " here: a call takes a principal, and this program works on nobody's behalf: set command.Options.Principals, and name one by --as")
+	}
 }

@@ -25,10 +25,17 @@ func TestMCPOnNobodysBehalf(t *testing.T) {
 	}{
 		{"nobody is named", ambit.Authenticated, command.Options{}, []string{"mcp"}, 1},
 		{"nobody has to be", ambit.Public, command.Options{}, []string{"mcp"}, 0},
-		{"somebody is named", ambit.Authenticated, command.Options{Principals: alice}, []string{"mcp", "--as", "alice"}, 0},
+		{"somebody is named", "greet", command.Options{Principals: alice}, []string{"mcp", "--as", "alice"}, 0},
 	} {
 		var said, stdout, stderr bytes.Buffer
-		app := ambit.New(ambit.Options{Name: "quiet", Logger: slog.New(slog.NewTextHandler(&said, nil))})
+		aboutNobody := 0
+		policy := ambit.PolicyFunc(func(_ context.Context, p *ambit.Principal, _ string) (bool, error) {
+			if p.Anonymous() {
+				aboutNobody++
+			}
+			return !p.Anonymous(), nil
+		})
+		app := ambit.New(ambit.Options{Name: "quiet", Policy: policy, Logger: slog.New(slog.NewTextHandler(&said, nil))})
 		app.Add(ambit.Define(ambit.Spec{
 			Name: "greet", Description: "Greet.", Effect: ambit.Read, Permission: test.permission, Expose: ambit.MCP,
 		}, func(context.Context, ambit.Empty) (ambit.Empty, error) { return ambit.Empty{}, nil }))
@@ -37,6 +44,9 @@ func TestMCPOnNobodysBehalf(t *testing.T) {
 		}
 		if got := strings.Count(said.String(), "nobody can call greet here: "); got != test.want {
 			t.Errorf("%s: want the notice %d times, got it %d times in:\n%s", test.name, test.want, got, said.String())
+		}
+		if aboutNobody > 0 && test.want == 0 {
+			t.Errorf("%s: want the application's Policy not asked about callers that there are not, got it asked %d times", test.name, aboutNobody)
 		}
 	}
 }

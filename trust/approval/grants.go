@@ -129,6 +129,8 @@ func (a *Approvals) Give(ctx context.Context, app *ambit.App, person *ambit.Prin
 	}
 	g = v.Grant
 	live, _, err := a.store.Grants(ctx, GrantFilter{Tenant: g.Tenant, Principal: g.Principal, Capability: g.Capability, Live: true, Limit: maxLiveGrants})
+	now := time.Now()
+	live = slices.DeleteFunc(live, func(g Grant) bool { return !now.Before(a.shortened(g).Until) })
 	switch {
 	case err != nil:
 		return Grant{}, a.failed(ctx, err)

@@ -292,6 +292,29 @@ func TestT20_GrantsAreBounded(t *testing.T) {
 	n.give(bob, allowing(n.person("carol")))
 }
 
+// Grants that hold no longer, because grants may hold for less now, are in nobody's way.
+func TestT20_GrantsThatHoldNoLongerAreNotCounted(t *testing.T) {
+	t.Parallel()
+	store := memory.New()
+	long := newNotesOn(t, store, approval.Options{LongestGrant: longestGrant})
+	short := newNotesOn(t, store, approval.Options{LongestGrant: 2 * time.Hour})
+	alice, bob := long.person("alice"), long.person("bob")
+	short.people = long.people
+	store.Advance(-3 * time.Hour)
+	for range 100 {
+		long.give(bob, allowing(alice))
+	}
+	store.Advance(3 * time.Hour)
+	g := allowing(alice)
+	g.Until = time.Now().Add(time.Hour)
+	for range 100 {
+		short.give(bob, g)
+	}
+	if _, err := short.approvals.Give(t.Context(), short.app, bob, g); codeOf(err) != ambit.CodeConflict {
+		t.Errorf("want %s, got %v", ambit.CodeConflict, err)
+	}
+}
+
 // Weakness: what was granted, by whom and why, was on no record.
 func TestWeakness_GrantsAreOnRecord(t *testing.T) {
 	t.Parallel()
