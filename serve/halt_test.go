@@ -23,15 +23,38 @@ func (l *lever) Read(context.Context) ([]ambit.Halt, error) {
 	return nil, nil
 }
 
+// slowLever is one that is thrown, and takes its time to say so: it waits for the
+// server to be ready, which must not be before it was read.
+type slowLever struct {
+	lever
+	ready chan struct{} // closed when the server is
+	early atomic.Bool   // the server was ready before the first reading ended
+	reads atomic.Int64
+}
+
+func (l *slowLever) Read(ctx context.Context) ([]ambit.Halt, error) {
+	if l.reads.Add(1) == 1 {
+		select {
+		case <-l.ready:
+			l.early.Store(true)
+		case <-time.After(short):
+		}
+	}
+	return l.lever.Read(ctx)
+}
+
 // A switch is read before the first call comes. One that was never read would let
 // reads run.
 func TestT23_SwitchesAreReadBeforeTheFirstCall(t *testing.T) {
 	t.Parallel()
-	l := &lever{}
+	l := &slowLever{ready: make(chan struct{})}
 	l.thrown.Store(true)
-	s := start(t, newApp(ambit.Options{HaltSources: []ambit.HaltSource{l}}, greet(ambit.HTTP)), serve.Options{})
+	s := startReady(t, newApp(ambit.Options{HaltSources: []ambit.HaltSource{l}}, greet(ambit.HTTP)), serve.Options{}, func() { close(l.ready) })
 	if status, body, err := s.call("/api/greet", "{}"); status != ambit.CodeHalted.HTTPStatus() || err != nil {
 		t.Errorf("want it halted, got %d %s, %v", status, body, err)
+	}
+	if l.early.Load() {
+		t.Error("want the switch read before the server is ready, and it was ready first")
 	}
 }
 

@@ -35,10 +35,16 @@ type server struct {
 // start serves until the test ends, if it does not stop the server itself.
 func start(t *testing.T, app *ambit.App, o serve.Options) *server {
 	t.Helper()
+	return startReady(t, app, o, func() {})
+}
+
+// startReady is start that tells when the server is ready.
+func startReady(t *testing.T, app *ambit.App, o serve.Options, isReady func()) *server {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s := &server{stop: stop, ended: make(chan error, 1)}
 	ready := make(chan net.Addr, 1)
-	o.Ready = func(address net.Addr) { ready <- address }
+	o.Ready = func(address net.Addr) { isReady(); ready <- address }
 	go func() { s.ended <- serve.ListenAndServe(ctx, "127.0.0.1:0", app, o) }()
 	select {
 	case address := <-ready:
