@@ -108,7 +108,7 @@ func (c Capability[In, Out]) bind() (binding, []Middleware) {
 	if c.handler == nil {
 		return nil, c.middleware
 	}
-	return &typedBinding[In, Out]{Capability: c}, c.middleware
+	return &typedBinding[In, Out]{Capability: c, checker: checkerOf[In]()}, c.middleware
 }
 
 // binding makes the frame of one call.
@@ -147,7 +147,10 @@ type frame interface {
 	content() []Content
 }
 
-type typedBinding[In, Out any] struct{ Capability[In, Out] }
+type typedBinding[In, Out any] struct {
+	Capability[In, Out]
+	checker func(*In) Checker // nil: inputs have no rules of their own
+}
 
 func (b *typedBinding[In, Out]) newFrame() frame { return &typedFrame[In, Out]{binding: b} }
 
@@ -173,11 +176,10 @@ func (f *typedFrame[In, Out]) complete(in *schema.Schema) []Fault {
 }
 
 func (f *typedFrame[In, Out]) rules(ctx context.Context) []Fault {
-	c, ok := any(&f.in).(Checker)
-	if kind := reflect.TypeFor[In]().Kind(); !ok && (kind == reflect.Pointer || kind == reflect.Interface) {
-		c, ok = any(f.in).(Checker)
+	if f.binding.checker == nil {
+		return nil
 	}
-	if ok {
+	if c := f.binding.checker(&f.in); c != nil {
 		return c.Check(ctx)
 	}
 	return nil

@@ -19,6 +19,19 @@ type Checker interface {
 	Check(ctx context.Context) []Fault
 }
 
+// checkerOf returns how an input of a type is asked its own rules, nil where the type
+// has none. What it returns for an input is nil where that has none.
+func checkerOf[In any]() func(*In) Checker {
+	t, checker := reflect.TypeFor[In](), reflect.TypeFor[Checker]()
+	switch {
+	case reflect.PointerTo(t).Implements(checker):
+		return func(in *In) Checker { c, _ := any(in).(Checker); return c }
+	case t.Implements(checker) || t.Kind() == reflect.Interface: // In is a pointer, or may hold one
+		return func(in *In) Checker { c, _ := any(*in).(Checker); return c }
+	}
+	return nil
+}
+
 // checkerFault says what is wrong with the Check of an input type that was meant
 // to be a [Checker] and is none, so that nobody would ask it. A method of that name
 // which does something else, by what it takes and returns, is no mistake.
